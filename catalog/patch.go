@@ -44,7 +44,7 @@ func (in *Ingest) patched(it feed.Item, patch map[string]json.RawMessage) (feed.
 	if err != nil {
 		return feed.Item{}, err
 	}
-	after, err := patchedObject(before, patch)
+	after, err := MergePatch(before, patch)
 	if err != nil {
 		return feed.Item{}, feed.Errorf(feed.ErrInvalid, "bad item: %w", err)
 	}
@@ -79,7 +79,7 @@ func ProfilePatch(patch []byte) (apply func(*feed.Profile) error, err error) {
 		if err != nil {
 			return err
 		}
-		after, err := patchedObject(before, members)
+		after, err := MergePatch(before, members)
 		if err != nil {
 			return feed.Errorf(feed.ErrInvalid, "bad profile: %w", err)
 		}
@@ -88,9 +88,9 @@ func ProfilePatch(patch []byte) (apply func(*feed.Profile) error, err error) {
 	}, nil
 }
 
-// patchedObject applies a merge patch to a value; a value that is not an object counts as {}.
+// MergePatch applies a JSON merge patch (RFC 7396), given as its members, to a value; a value that is not an object counts as {}.
 // Fields that the patch does not change keep their bytes, so 1.50 stays 1.50.
-func patchedObject(into json.RawMessage, patch map[string]json.RawMessage) (json.RawMessage, error) {
+func MergePatch(into json.RawMessage, patch map[string]json.RawMessage) (json.RawMessage, error) {
 	fields := map[string]json.RawMessage{}
 	if len(into) > 0 && into[0] == '{' {
 		if err := json.Unmarshal(into, &fields); err != nil {
@@ -105,7 +105,7 @@ func patchedObject(into json.RawMessage, patch map[string]json.RawMessage) (json
 			var members map[string]json.RawMessage
 			err := json.Unmarshal(value, &members)
 			if err == nil {
-				fields[name], err = patchedObject(fields[name], members)
+				fields[name], err = MergePatch(fields[name], members)
 			}
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", name, err)

@@ -92,6 +92,13 @@ func (c *Client) PutAuthor(ctx context.Context, id string, card AuthorCard) erro
 	return err
 }
 
+// PatchAuthor calls PATCH /v1/authors/{id} with a JSON merge patch (RFC 7396), which is encoded as
+// JSON: fields replace those of the card, null removes one. Use a map to make
+// a field empty: an [AuthorCard] leaves it out. It returns the stored card.
+func (c *Client) PatchAuthor(ctx context.Context, id string, patch any) (AuthorCard, error) {
+	return send[AuthorCard](ctx, c, Request{Method: http.MethodPatch, Path: v1("authors", id), Repeatable: true}, patch)
+}
+
 // DeleteAuthor calls DELETE /v1/authors/{id}, which erases the card, posts and followers.
 func (c *Client) DeleteAuthor(ctx context.Context, id string) error {
 	return c.run(ctx, http.MethodDelete, v1("authors", id))
@@ -142,10 +149,19 @@ func (c *Client) DeleteAgent(ctx context.Context, agent string) error {
 }
 
 // PutCircle calls PUT /v1/circles/{id}: it creates or changes a circle, group or event of the
-// caller. It returns [ErrForbidden] if it belongs to another agent, and [ErrUnprocessable] if it
-// would have too many members.
+// caller, as a whole: without a name, it has none. It returns [ErrForbidden] if it belongs to
+// another agent, or if an agent names others than members of a group or an event, and
+// [ErrUnprocessable] if it would have too many members.
 func (c *Client) PutCircle(ctx context.Context, id string, change CircleChange) (Circle, error) {
 	return send[Circle](ctx, c, Request{Method: http.MethodPut, Path: v1("circles", id), Repeatable: true}, change)
+}
+
+// PatchCircle calls PATCH /v1/circles/{id} with a JSON merge patch (RFC 7396) of a [CircleChange],
+// which is encoded as JSON: fields replace those of the circle, null sets one to its default. With
+// "owner" a group passes to another member. Use a map to make a field empty: a [CircleChange] leaves
+// it out. It returns the stored circle.
+func (c *Client) PatchCircle(ctx context.Context, id string, patch any) (Circle, error) {
+	return send[Circle](ctx, c, Request{Method: http.MethodPatch, Path: v1("circles", id), Repeatable: true}, patch)
 }
 
 // Circle calls GET /v1/circles/{id}. Circles are visible to their owner and admins, groups and
@@ -173,7 +189,8 @@ func (c *Client) Members(ctx context.Context, id, after string, limit int) (Agen
 }
 
 // AddMember calls PUT /v1/circles/{id}/members/{agent} and reports whether
-// anything changed. An invited agent joins by adding itself.
+// anything changed. An invited agent joins by adding itself. It returns [ErrForbidden] if an agent
+// adds another to a group or an event: invite them with [Client.Invite].
 func (c *Client) AddMember(ctx context.Context, id, agent string) (changed bool, err error) {
 	return c.change(ctx, http.MethodPut, v1("circles", id, "members", agent))
 }
@@ -184,8 +201,15 @@ func (c *Client) RemoveMember(ctx context.Context, id, agent string) (changed bo
 	return c.change(ctx, http.MethodDelete, v1("circles", id, "members", agent))
 }
 
-// Invite calls PUT /v1/circles/{id}/invitations/{agent} and reports whether anything
-// changed.
+// Invited calls GET /v1/circles/{id}/invitations: the agents with an open invitation, for the
+// owner, paged as in [Client.Following].
+func (c *Client) Invited(ctx context.Context, id, after string, limit int) (AgentPage, error) {
+	return c.agents(ctx, v1("circles", id, "invitations"), after, limit)
+}
+
+// Invite calls PUT /v1/circles/{id}/invitations/{agent} and reports whether anything changed. It
+// returns [ErrForbidden] also if the agent has declined or left within the last 30 days, and
+// [ErrUnprocessable] if the event is over.
 func (c *Client) Invite(ctx context.Context, id, agent string) (changed bool, err error) {
 	return c.change(ctx, http.MethodPut, v1("circles", id, "invitations", agent))
 }
@@ -193,4 +217,17 @@ func (c *Client) Invite(ctx context.Context, id, agent string) (changed bool, er
 // Withdraw calls DELETE /v1/circles/{id}/invitations/{agent}. An invited agent declines with it.
 func (c *Client) Withdraw(ctx context.Context, id, agent string) (changed bool, err error) {
 	return c.change(ctx, http.MethodDelete, v1("circles", id, "invitations", agent))
+}
+
+// MutedCircles calls GET /v1/agents/{agent_id}/muted/circles, paged as in [Client.Following].
+// [Client.Mute] and [Client.Unmute] change the list.
+func (c *Client) MutedCircles(ctx context.Context, agent, after string, limit int) (CircleIDPage, error) {
+	path := withPage(v1("agents", agent, "muted", "circles"), "after", after, limit)
+	return call[CircleIDPage](ctx, c, Request{Method: http.MethodGet, Path: path, Repeatable: true})
+}
+
+// MutedInvitations calls GET /v1/agents/{agent_id}/muted/invitations: the agents whose invitations
+// are muted, in the same way.
+func (c *Client) MutedInvitations(ctx context.Context, agent, after string, limit int) (AgentPage, error) {
+	return c.agents(ctx, v1("agents", agent, "muted", "invitations"), after, limit)
 }

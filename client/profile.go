@@ -55,7 +55,7 @@ func (c *Client) PatchProfile(ctx context.Context, agent string, patch any) (Age
 	return profileOf(c.Do(ctx, Request{Method: http.MethodPatch, Path: v1("agents", agent, "profile"), Body: body, Repeatable: true}))
 }
 
-// Muted names a list of a profile's mutes.
+// Muted names a list of an agent's mutes. The first three are part of the profile.
 type Muted string
 
 // The lists.
@@ -63,6 +63,10 @@ const (
 	MutedAuthors Muted = "authors"
 	MutedTags    Muted = "tags"
 	MutedItems   Muted = "items" // and groups
+	// MutedGroups are groups and events: their posts leave the agent's timeline, home, streams and
+	// badges. MutedInviters are agents whose invitations are not listed.
+	MutedGroups   Muted = "circles"
+	MutedInviters Muted = "invitations"
 )
 
 // Mute calls PUT /v1/agents/{agent_id}/muted/…, which is atomic and does not overwrite changes from

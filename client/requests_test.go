@@ -39,6 +39,8 @@ var sends = map[string]reflect.Type{
 	"POST /v1/impressions":                 nil, // Seen: ids
 	"POST /v1/agents/{agent_id}/following": nil, // FollowMany: authors
 	"PATCH /v1/items/{id}":                 nil, // PatchItem: a map
+	"PATCH /v1/authors/{id}":               nil, // PatchAuthor: as given
+	"PATCH /v1/circles/{id}":               nil, // PatchCircle: as given
 	"POST /v1/items/counts":                nil, // IngestCounts: lines
 	"POST /v1/ranking/revert":              nil, // RevertRanking: version, by, why
 	"POST /v1/jobs":                        nil, // DeriveAgain: post
@@ -253,12 +255,25 @@ func TestZerosComeBack(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, circle.Size)
 	require.Empty(t, circle.Name)
+	_, err = reader.PutCircle(ctx, "c", client.CircleChange{Name: "Friends", Members: []string{"a", "b"}})
+	require.NoError(t, err)
+	circle, err = reader.PatchCircle(ctx, "c", map[string]any{"name": ""})
+	require.NoError(t, err)
+	require.Equal(t, 2, circle.Size, "members that a patch leaves out stay")
+	require.Empty(t, circle.Name)
+	circle, err = reader.PatchCircle(ctx, "c", map[string]any{"members": []string{}})
+	require.NoError(t, err)
+	require.Zero(t, circle.Size)
 
 	require.NoError(t, reader.PutAuthor(ctx, "u_1", client.AuthorCard{Name: "Ann", Bio: "b"}))
 	require.NoError(t, reader.PutAuthor(ctx, "u_1", client.AuthorCard{}))
 	author, err := reader.Author(ctx, "u_1")
 	require.NoError(t, err)
 	require.Empty(t, author.Name+author.Bio)
+	require.NoError(t, reader.PutAuthor(ctx, "u_1", client.AuthorCard{Name: "Ann", Bio: "b"}))
+	card, err := reader.PatchAuthor(ctx, "u_1", map[string]any{"bio": ""})
+	require.NoError(t, err)
+	require.Equal(t, client.AuthorCard{Name: "Ann"}, card)
 
 	for _, weight := range []float64{1e-9, 1e9} {
 		change := client.PromotionChange{ItemID: "i", From: feed.Moment{Time: time.Unix(1, 0)}, Until: feed.Moment{Time: time.Unix(feed.MaxItemTime, 0)}, Weight: weight}

@@ -9,6 +9,7 @@ import (
 //nolint:revive // what calls send and answers have, described where the server declares it
 type (
 	AgentPage        = api.AgentPage
+	CircleIDPage     = api.CircleIDPage
 	AgentProfile     = api.AgentProfile
 	Audience         = social.Audience
 	Author           = social.AuthorInfo

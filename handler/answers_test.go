@@ -29,14 +29,14 @@ const (
 // uses lists every method of the dependencies that write.
 var uses = map[string]map[string]use{
 	"Store": {
-		"AddMember": writes, "Block": writes, "CreatePost": writes, "DeletePost": writes, "DeletePromotion": writes, "DropCircle": writes, "DropFiles": writes,
+		"AddMember": writes, "Block": writes, "ChangeCircle": writes, "CreatePost": writes, "DeletePost": writes, "DeletePromotion": writes, "DropCircle": writes, "DropFiles": writes,
 		"EditPost": writes, "EraseAgent": writes, "EraseAuthor": writes, "EraseSome": writes, "Follow": writes, "FollowAll": writes,
-		"Invite": writes, "KeepSuggested": writes, "Like": writes, "Purge": writes, "PutAuthor": writes, "PutCircle": writes,
+		"Invite": writes, "KeepSuggested": writes, "Like": writes, "Mute": writes, "PatchAuthor": writes, "PatchCircle": writes, "Purge": writes, "PutAuthor": writes, "PutCircle": writes,
 		"PutPromotion": writes, "RemoveMember": writes, "RemovePost": writes, "ReserveFiles": writes, "SetCounts": writes, "SetDelivery": writes,
-		"Unblock": writes, "Unfollow": writes, "Unlike": writes, "Withdraw": writes,
+		"Unblock": writes, "Unfollow": writes, "Unlike": writes, "Unmute": writes, "Withdraw": writes,
 
 		"Author": asks, "Cards": asks, "CardsOf": asks, "CircleFor": asks, "CirclePosts": asks, "CirclesOf": asks, "Followers": asks, "Following": asks,
-		"Blocked": asks, "Grid": asks, "Members": asks, "Pull": asks, "Replies": asks, "Tiles": asks, "Ping": neither,
+		"Blocked": asks, "Grid": asks, "Invited": asks, "Members": asks, "Muted": asks, "Pull": asks, "Replies": asks, "Tiles": asks, "Ping": neither,
 	},
 	"Engine": {
 		"EditProfile": writes, "Feed": writes, "Forget": writes, "ForgetLearned": writes, "React": writes, "RemoveProfile": writes, "Seen": writes,

@@ -16,6 +16,7 @@ func (s *server) authorRoutes(route router) {
 	reader, owner := s.readerOf(social.CheckAgent), s.owner("id")
 	route(http.MethodGet, author, serve(s.work, reader, s.getAuthor))
 	route(http.MethodPut, author, serveInput(s.gated, owner, body(MaxAuthorBody, api.AuthorCard{}), s.putAuthor))
+	route(http.MethodPatch, author, serveInput(s.gated, owner, patchOf[api.AuthorCard](MaxAuthorBody), s.patchAuthor))
 	route(http.MethodDelete, author, s.of(owner, s.deps.Social.Store.EraseAuthor))
 	route(http.MethodGet, author+"/posts", serveInput(s.work, reader, readPosts, s.getAuthorPosts))
 }
@@ -37,8 +38,20 @@ func (s *server) getAuthor(ctx context.Context, c *call, reader string) (any, er
 
 // putAuthor answers PUT /v1/authors/{id} with the stored card.
 func (s *server) putAuthor(ctx context.Context, _ *call, author string, in *api.AuthorCard) (any, error) {
-	card := social.Author{ID: author, Name: in.Name, ImageURL: in.ImageURL, Bio: in.Bio, SuggestFromFollows: in.SuggestFromFollows}
+	card := authorOf(author, in)
 	return card, s.deps.Social.Store.PutAuthor(ctx, card, time.Time{})
+}
+
+func authorOf(id string, card *api.AuthorCard) social.Author {
+	return social.Author{ID: id, Name: card.Name, ImageURL: card.ImageURL, Bio: card.Bio, SuggestFromFollows: card.SuggestFromFollows}
+}
+
+// patchAuthor answers PATCH /v1/authors/{id} with the stored card.
+func (s *server) patchAuthor(ctx context.Context, _ *call, author string, patch *mergePatch[api.AuthorCard]) (any, error) {
+	return s.deps.Social.Store.PatchAuthor(ctx, author, func(stored social.Author) (social.Author, error) {
+		card, err := patch.apply(api.AuthorCard{Name: stored.Name, ImageURL: stored.ImageURL, Bio: stored.Bio, SuggestFromFollows: stored.SuggestFromFollows})
+		return authorOf(author, &card), err
+	})
 }
 
 // grid is the view with a thumbnail per post, and defaultTiles the default page size of it.

@@ -1,9 +1,7 @@
 package handler
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -19,10 +17,12 @@ func (s *server) circleRoutes(route router) {
 	circles := circlesQuery{listQuery: listQuery{Limit: defaultList, id: feed.CheckAgentID}, Of: "owned"}
 	route(http.MethodGet, "/v1/circles", serveInput(s.gated, s.member, query(circles), s.getCircles))
 	route(http.MethodPut, circle, serveInput(s.gated, s.changer, body(MaxCircleBody, social.CircleChange{}), s.putCircle))
+	route(http.MethodPatch, circle, serveInput(s.gated, s.changer, patchOf[social.CircleChange](MaxCircleBody), s.patchCircle))
 	route(http.MethodGet, circle, serve(s.gated, s.changer, s.getCircle))
 	route(http.MethodDelete, circle, serve(s.gated, s.changer, s.deleteCircle))
 	route(http.MethodGet, circle+"/posts", serveInput(s.work, s.member, readPosts, s.getCirclePosts))
 	route(http.MethodGet, circle+"/members", s.list(s.changer, s.getMembers))
+	route(http.MethodGet, circle+"/invitations", s.list(s.changer, s.getInvitations))
 	route(http.MethodPut, member, s.changeMember(store.AddMember))
 	route(http.MethodDelete, member, s.changeMember(store.RemoveMember))
 	route(http.MethodPut, invitation, s.changeInvitation(store.Invite))
@@ -32,23 +32,17 @@ func (s *server) circleRoutes(route router) {
 // putCircle answers PUT /v1/circles/{id} with the stored circle.
 func (s *server) putCircle(ctx context.Context, c *call, by string, in *social.CircleChange) (any, error) {
 	if by != "" && in.Owner != "" && in.Owner != by {
-		return nil, fmt.Errorf("%w: an agent can create circles only for itself; omit owner", feed.ErrForbidden)
+		return nil, feed.Errorf(feed.ErrForbidden, "an agent can create circles only for itself; omit owner, or hand a group over with PATCH: not allowed")
 	}
-	circle := social.Circle{ID: c.gin.Param("id"), Owner: cmp.Or(by, in.Owner), Name: in.Name, CircleTerms: in.CircleTerms}
-	if !in.Until.IsZero() {
-		circle.Until = in.Until.Unix()
+	return s.deps.Social.Store.ChangeCircle(ctx, c.gin.Param("id"), by, *in)
+}
+
+// patchCircle answers PATCH /v1/circles/{id} with the stored circle.
+func (s *server) patchCircle(ctx context.Context, c *call, by string, patch *mergePatch[social.CircleChange]) (any, error) {
+	if patch.nulls["members"] {
+		return nil, fmt.Errorf("%w: members must be a list, not null; send [] to remove all", feed.ErrInvalid)
 	}
-	if circle.Owner == "" { // an admin's call that keeps the owner
-		stored, err := s.deps.Social.Store.Circle(ctx, circle.ID)
-		if errors.Is(err, feed.ErrNotFound) {
-			return nil, fmt.Errorf("%w: owner is missing; send the agent that owns the circle", feed.ErrInvalid)
-		}
-		if err != nil {
-			return nil, err
-		}
-		circle.Owner = stored.Owner
-	}
-	return s.deps.Social.Store.PutCircle(ctx, circle, in.Members, time.Time{})
+	return s.deps.Social.Store.PatchCircle(ctx, c.gin.Param("id"), by, patch.apply)
 }
 
 // rolesOf maps the values of the parameter of to roles.
@@ -101,6 +95,11 @@ func (s *server) deleteCircle(ctx context.Context, c *call, by string) (any, err
 // getMembers answers GET /v1/circles/{id}/members.
 func (s *server) getMembers(ctx context.Context, c *call, by, after string, n int) ([]string, error) {
 	return s.deps.Social.Store.Members(ctx, c.gin.Param("id"), by, after, n)
+}
+
+// getInvitations answers GET /v1/circles/{id}/invitations.
+func (s *server) getInvitations(ctx context.Context, c *call, by, after string, n int) ([]string, error) {
+	return s.deps.Social.Store.Invited(ctx, c.gin.Param("id"), by, after, n)
 }
 
 // changeInvitation answers PUT and DELETE /v1/circles/{id}/invitations/{agent}.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
 	"github.com/freshet/freshet/social/media"
@@ -77,6 +78,15 @@ func seedSocial(t *testing.T, store social.Store) {
 		create(id, "u_2", "", func(p *social.Post) { p.Audience = social.Audience{Circles: []string{"choir"}} })
 	}
 	require.NoError(t, store.RemovePost(ctx, "post:spam", "u_1", "", "off topic"))
+	socialtest.PutCircle(t, store, social.Circle{ID: "passed", Owner: "u_1", CircleTerms: group}, []string{"u_2"}, time.Time{})
+	over := social.Circle{ID: "over", Owner: "u_2", CircleTerms: social.CircleTerms{Kind: social.KindEvent}, Until: 1_772_791_200}
+	socialtest.PutCircle(t, store, over, nil, time.Now()) // as another system reports it
+	for i := range feed.MaxMutes {
+		for _, kind := range []social.MuteKind{social.MuteCircle, social.MuteInviter} {
+			_, err := store.Mute(ctx, "full", kind, fmt.Sprintf("m_%d", i))
+			require.NoError(t, err)
+		}
+	}
 	for i := range social.MaxInvitations {
 		id := fmt.Sprintf("club%d", i)
 		socialtest.PutCircle(t, store, social.Circle{ID: id, Owner: fmt.Sprintf("o_%d", i/social.MaxInvitedBy), CircleTerms: group}, nil, time.Time{})
@@ -266,6 +276,12 @@ func authorCases(func(...string) []exchange) map[string]contractRoute {
 			good: []exchange{of("u_own", card, own), of("u_own", `{"suggest_from_follows":false}`, own), of("u_own", "{}", asAdmin)},
 			bad:  map[int]exchange{40004: of("@server", card, asAdmin)},
 		},
+		"PATCH " + author: {
+			good: []exchange{
+				of("u_own", `{"bio":null,"name":"Ann"}`, own), of("u_own", "{}", asAdmin),
+			},
+			bad: map[int]exchange{40004: of("@server", card, asAdmin)},
+		},
 		"DELETE " + author: {
 			good: []exchange{of("u_own", "", own), of("u_own", "", asAdmin)},
 			bad:  map[int]exchange{40004: of("@server", "", asAdmin)},
@@ -275,6 +291,31 @@ func authorCases(func(...string) []exchange) map[string]contractRoute {
 			bad:  map[int]exchange{40004: erase("@server", asAdmin)},
 		},
 	}
+}
+
+// socialMuteCases are the routes of mutes that the social store holds.
+func socialMuteCases(func(...string) []exchange) map[string]contractRoute {
+	cases := map[string]contractRoute{}
+	for list, param := range map[string]string{"circles": "circle", "invitations": "agent"} {
+		path := "/v1/agents/{agent_id}/muted/" + list
+		of := func(agent, id string) exchange {
+			return exchange{path: map[string]string{"agent_id": agent, param: id}, headers: []string{asAdmin}}
+		}
+		listed := func(query string) exchange {
+			return exchange{path: map[string]string{"agent_id": "u_1"}, query: query, headers: []string{asAgent}}
+		}
+		bad := map[int]exchange{40004: of("u:1", "x")}
+		cases["GET "+path] = contractRoute{
+			good: []exchange{listed("?limit=1"), listed("?after=a")},
+			bad:  map[int]exchange{40001: listed("?cursor=1"), 40003: listed("?limit=0"), 40004: listed("?after=a%20b")},
+		}
+		cases["DELETE "+path+"/{"+param+"}"] = contractRoute{good: []exchange{of("u_1", "x").with(asAgent), of("nobody", "never")}, bad: bad}
+		cases["PUT "+path+"/{"+param+"}"] = contractRoute{
+			good: []exchange{of("u_1", "x").with(asAgent), of("u_1", "x")},
+			bad:  map[int]exchange{40004: of("u_1", "a%20b"), 42202: of("full", "more")},
+		}
+	}
+	return cases
 }
 
 func followCases(func(...string) []exchange) map[string]contractRoute {
@@ -373,12 +414,27 @@ func circleCases(func(...string) []exchange) map[string]contractRoute {
 			good: []exchange{
 				of("c1", `{"name":"Friends","members":["u_2","u_4"]}`, asAgent), of("c1", `{"name":"Old friends"}`, asAdmin),
 				of("c9", `{"owner":"u_9","members":[]}`, bearer),
-				of("c11", `{"name":"Regatta","kind":"event","post":"owner","history":"all","members_visible_to":"members","until":"2026-06-01T18:00:00Z"}`, asAgent),
+				of("c11", `{"name":"Regatta","kind":"event","post":"owner","history":"all","members_visible_to":"members","until":"2036-06-01T18:00:00Z"}`, asAgent),
 			},
 			bad: map[int]exchange{
 				40001: of("c10", `{"name":"Whose?"}`, asAdmin),
 				40004: of("c1", `{"members":["a b"]}`, asAgent),
 				40301: of("c1", `{"owner":"u_2"}`, asAgent),
+				42201: of("over", `{"members":["u_9"]}`, asAdmin),
+				42202: of("c1", `{"members":["`+strings.Join(names(social.MaxCircleMembers+1), `","`)+`"]}`, asAgent),
+			},
+		},
+		"PATCH " + circle: {
+			good: []exchange{
+				of("c1", `{"name":null}`, asAgent), of("club", `{"post":"owner"}`, asAdmin), of("passed", `{"owner":"u_2","post":null}`, asAgent),
+				of("c1", `{"name":"Friends"}`, asAgent),
+			},
+			bad: map[int]exchange{
+				40001: of("c1", `{"members":null}`, asAgent),
+				40004: of("c1", `{"members":["a b"]}`, asAgent),
+				40301: of("club", `{"name":"Mine"}`, asAgent),
+				40401: of("theirs", `{"name":"Mine"}`, asAgent),
+				42201: of("club", `{"owner":"u_9"}`, asAdmin),
 				42202: of("c1", `{"members":["`+strings.Join(names(social.MaxCircleMembers+1), `","`)+`"]}`, asAgent),
 			},
 		},
@@ -402,7 +458,18 @@ func circleCases(func(...string) []exchange) map[string]contractRoute {
 				40004: member("c1", "@server", asAgent),
 				40301: member("club", "u_3", asAgent),
 				40401: member("never", "u_2", asAgent),
+				42201: member("over", "u_9", asAdmin),
 				42202: member("full", "one_more", asAgent),
+			},
+		},
+		"GET " + circle + "/invitations": {
+			good: []exchange{listed("rowers", "?limit=1", asAgent), listed("club0", "", asAdmin)},
+			bad: map[int]exchange{
+				40001: listed("rowers", "?cursor=1", asAgent),
+				40003: listed("rowers", "?limit=0", asAgent),
+				40004: listed("rowers", "?after=a%20b", asAgent),
+				40301: listed("club", "", asAgent),
+				40401: listed("theirs", "", asAgent),
 			},
 		},
 		"PUT " + invitation: {
@@ -412,6 +479,7 @@ func circleCases(func(...string) []exchange) map[string]contractRoute {
 				40004: member("rowers", "@server", asAgent),
 				40301: member("club", "u_3", asAgent),
 				40401: member("theirs", "u_2", asAgent),
+				42201: member("over", "u_2", asAdmin),
 				42202: member("rowers", "popular", asAgent),
 			},
 		},

@@ -22,7 +22,8 @@ const (
 	aNumber
 	aFlag
 	aTime
-	aTexts // an array of strings
+	aFuture // a time that must not be over
+	aTexts  // an array of strings
 	aKeywords
 	anArray
 	anObject
@@ -36,6 +37,7 @@ var wrong = map[kind]map[string]string{
 	aNumber:   {`"0.5"`: "must be a number, not a string", `[1]`: "must be a number, not an array"},
 	aFlag:     {`"true"`: "must be true or false, not a string", `1`: "must be true or false, not a number"},
 	aTime:     {`"1772798400"`: "must be a number if it is in Unix seconds", `"yesterday"`: "must be a time such as", `true`: "must be a time such as", `0`: "must be a time such as", `1772798400000`: "must be a time such as"},
+	aFuture:   {`"4102444800"`: "must be a number if it is in Unix seconds", `"tomorrow"`: "must be a time such as", `0`: "must be a time such as", `1`: "is in the past"},
 	aTexts:    {`"a"`: "must be an array of strings, not a string", `{}`: "must be an array of strings, not an object", `[7]`: "[0] must be a string, not a number", `["a",null]`: "[1] must be a string, not null"},
 	aKeywords: {`"a"`: "must be an array, not a string", `[7]`: "[0] must be a string or an object such as", `["a",null]`: "[1] must be a string or an object such as", `[{"term":"a","wait":2}]`: `unknown field "wait"; known are term, weight`, `[{"weight":2}]`: "the term is missing", `[{"term":"a","weight":"2"}]`: "weight must be a number, not a string"},
 	anArray:   {`"a"`: "must be an array, not a string", `{}`: "must be an array, not an object", `[null]`: "[0] must be an object"},
@@ -45,8 +47,9 @@ var wrong = map[kind]map[string]string{
 
 // right has alternative notations of the same value.
 var right = map[kind][]string{
-	aWhole: {`1.0`, `1e0`, `10e-1`},
-	aTime:  {`1772798400`, `1772798400.0`, `1.7727984e9`, `1772798400.25`, `"2026-03-06T12:00:00Z"`, `"2026-03-06T13:00:00.5+01:00"`},
+	aWhole:  {`1.0`, `1e0`, `10e-1`},
+	aFuture: {`4102444800`, `4102444800.0`, `4.1024448e9`, `"2100-01-01T00:00:00Z"`, `"2100-01-01T01:00:00.5+01:00"`},
+	aTime:   {`1772798400`, `1772798400.0`, `1.7727984e9`, `1772798400.25`, `"2026-03-06T12:00:00Z"`, `"2026-03-06T13:00:00.5+01:00"`},
 }
 
 type field struct {
@@ -99,7 +102,7 @@ var withBodies = []described{
 	{op: "PATCH /v1/posts/post:p", body: `{"caption":"x","tags":[],"alts":[]}`, fields: []field{{"tags", aTexts, 40001, false}, {"alts", aTexts, 40001, false}}},
 	{op: "PUT /v1/authors/u_1", body: `{}`, fields: []field{{"name", aText, 40001, false}, {"image_url", aText, 40001, false}, {"bio", aText, 40001, false}}},
 	{op: "PUT /v1/circles/c1", body: `{"owner":"u_1"}`, fields: []field{{"owner", aText, 40004, true}, {"name", aText, 40001, false}, {"members", aTexts, 0, false}}},
-	{op: "PUT /v1/circles/c1", body: `{"owner":"u_1","kind":"event","until":1}`, fields: []field{{"until", aTime, 40001, false}, {"post", aText, 0, false}}},
+	{op: "PUT /v1/circles/c1", body: `{"owner":"u_1","kind":"event","until":4102444800}`, fields: []field{{"until", aFuture, 40001, false}, {"post", aText, 0, false}}},
 	{op: "POST /v1/explain", body: `{"agent_id":"u_1"}`, fields: []field{
 		{"agent_id", aText, 40004, true}, {"limit", aWhole, 40003, false}, {"item", aText, 40004, false}, {"ranking", anObject, 40001, false}, {"at", aTime, 40001, false},
 	}},

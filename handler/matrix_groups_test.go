@@ -34,7 +34,7 @@ func testRightsInGroups(t *testing.T, change func(*configs.Config)) {
 		"owners": {CircleTerms: social.CircleTerms{Kind: social.KindGroup, Post: social.ByOwner}},
 		"shown":  {CircleTerms: social.CircleTerms{Kind: social.KindGroup, MembersVisibleTo: social.ByMembers}},
 		"event":  {CircleTerms: social.CircleTerms{Kind: social.KindEvent}, Until: until},
-		"over":   {CircleTerms: social.CircleTerms{Kind: social.KindEvent}, Until: 1},
+		"over":   {CircleTerms: social.CircleTerms{Kind: social.KindEvent}, Until: until - 3601},
 	}
 	for id, circle := range circles {
 		circle.ID, circle.Owner, circle.Name = id, "owner", "secret name"
@@ -69,6 +69,10 @@ func seedGroup(t *testing.T, store social.Store, c social.Circle) {
 	t.Helper()
 	ctx := t.Context()
 	var here time.Time
+	ends := c.Until
+	if over(&c) {
+		c.Until = time.Now().Add(time.Hour).Unix() // until everybody is in it
+	}
 	socialtest.PutCircle(t, store, c, []string{"member", "former-member", "secret-member", "erased"}, here)
 	_, err := store.RemoveMember(ctx, c.ID, "former-member", "former-member", here)
 	require.NoError(t, err)
@@ -82,7 +86,13 @@ func seedGroup(t *testing.T, store social.Store, c social.Circle) {
 		_, err := store.Block(ctx, agent, other)
 		require.NoError(t, err)
 	}
+	if c.Until = ends; over(&c) {
+		socialtest.PutCircle(t, store, c, nil, here)
+	}
 }
+
+// over reports whether the circle is an event that has ended.
+func over(c *social.Circle) bool { return c.Until != 0 && c.Until < time.Now().Unix() }
 
 // partIn returns the role of a caller in the circle.
 func partIn(c *social.Circle, who string) string {
@@ -113,17 +123,20 @@ func groupCalls(c *social.Circle) []groupCall {
 		if c.MembersVisibleTo == social.ByMembers {
 			list = 200
 		}
-		if c.Post != social.ByOwner && c.Until != 1 {
+		if c.Post != social.ByOwner && !over(c) {
 			posts = 201
 		}
 	}
-	ownPosts := 201
-	if c.Until == 1 {
-		ownPosts = 422
+	ownPosts, join, adds := 201, all(0, 200, 200, 404), all(200, 403, 403, 404)
+	if c.Open() {
+		adds["owner"] = 403 // an agent only invites
+	}
+	if over(c) {
+		ownPosts, invites, join["invited"], adds["admin"] = 422, 422, 422, 422
 	}
 	publish := all(ownPosts, posts, 422, 422)
 	publish["admin"] = 401
-	join, leave := all(0, 200, 200, 404), all(self, 200, 200, 200)
+	leave := all(self, 200, 200, 200)
 	join["admin"], leave["admin"] = 0, 0
 	read := all(200, 200, 403, 404)
 	read["admin"] = 401
@@ -132,9 +145,11 @@ func groupCalls(c *social.Circle) []groupCall {
 		{"GET", "/v1/circles/{circle}/posts", "", read},
 		{"GET", "/v1/circles/{circle}/members", "", all(200, list, 403, 404)},
 		{"PUT", "/v1/circles/{circle}", `{"name":"secret name"}`, all(200, 403, 403, 403)},
+		{"PATCH", "/v1/circles/{circle}", `{"name":"secret name"}`, all(200, 403, 403, 404)},
+		{"GET", "/v1/circles/{circle}/invitations", "", all(200, 403, 403, 404)},
 		{"PUT", "/v1/circles/{circle}/invitations/newcomer", "", all(invites, 403, 403, 404)},
 		{"DELETE", "/v1/circles/{circle}/invitations/newcomer", "", all(200, 403, 403, 404)},
-		{"PUT", "/v1/circles/{circle}/members/newcomer", "", all(200, 403, 403, 404)},
+		{"PUT", "/v1/circles/{circle}/members/newcomer", "", adds},
 		{"DELETE", "/v1/circles/{circle}/members/newcomer", "", all(200, 403, 403, 404)},
 		{"PUT", "/v1/circles/{circle}/members/blocked", "", all(403, 403, 403, 404)},
 		{"DELETE", "/v1/circles/{circle}", "", all(0, 403, 403, 404)},

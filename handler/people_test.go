@@ -72,20 +72,25 @@ func naming() map[string]any {
 		"GET /v1/circles":                       get("/v1/circles?of=joined", "/v1/circles?of=invited", "/v1/circles?of=owned"),
 		"GET /v1/circles/{id}":                  get("/v1/circles/shared", "/v1/circles/first", "/v1/circles/second"),
 		"GET /v1/circles/{id}/posts":            get("/v1/circles/shared/posts", "/v1/circles/shared/posts?view=grid", "/v1/circles/first/posts", "/v1/circles/second/posts"),
-		"GET /v1/circles/{id}/members":          get("/v1/circles/shared/members", "/v1/circles/shared/members?limit=2", "/v1/circles/first/members", "/v1/circles/second/members"),
-		"GET /v1/feed/guest":                    unnamed("knows no reader"),
-		"GET /v1/posts/{id}":                    get("/v1/posts/post:1", "/v1/posts/post:2", "/v1/posts/post:3", "/v1/posts/post:4"),
-		"GET /v1/posts/{id}/replies":            get("/v1/posts/post:thread/replies", "/v1/posts/post:thread/replies?order=oldest&limit=1", "/v1/posts/post:1/replies", "/v1/posts/post:2/replies"),
-		"GET /v1/timeline":                      get("/v1/timeline?limit=100"),
+		"GET /v1/circles/{id}/invitations": get("/v1/circles/open-first/invitations", "/v1/circles/open-second/invitations", "/v1/circles/open-third/invitations",
+			"/v1/circles/open-third/invitations?limit=1"),
+		"GET /v1/circles/{id}/members": get("/v1/circles/shared/members", "/v1/circles/shared/members?limit=2", "/v1/circles/first/members", "/v1/circles/second/members"),
+		"GET /v1/feed/guest":           unnamed("knows no reader"),
+		"GET /v1/posts/{id}":           get("/v1/posts/post:1", "/v1/posts/post:2", "/v1/posts/post:3", "/v1/posts/post:4"),
+		"GET /v1/posts/{id}/replies":   get("/v1/posts/post:thread/replies", "/v1/posts/post:thread/replies?order=oldest&limit=1", "/v1/posts/post:1/replies", "/v1/posts/post:2/replies"),
+		"GET /v1/timeline":             get("/v1/timeline?limit=100"),
 		"POST /v1/feed": [][3]string{
 			{"POST", "/v1/feed", `{"action":"refresh","limit":100}`},
 			{"POST", "/v1/feed", `{"action":"refresh","limit":100,"feed":"home"}`},
 		},
-		"POST /v1/agents/{agent_id}/following": asked,
-		"POST /v1/posts":                       own,
-		"PATCH /v1/posts/{id}":                 own,
-		"PUT /v1/authors/{id}":                 own,
-		"PUT /v1/circles/{id}":                 own,
+		"POST /v1/agents/{agent_id}/following":        asked,
+		"POST /v1/posts":                              own,
+		"PATCH /v1/posts/{id}":                        own,
+		"PUT /v1/authors/{id}":                        own,
+		"PUT /v1/circles/{id}":                        own,
+		"PATCH /v1/authors/{id}":                      own,
+		"PATCH /v1/circles/{id}":                      own,
+		"GET /v1/agents/{agent_id}/muted/invitations": unnamed("lists whose invitations the caller has muted, for the caller to manage"),
 	}
 }
 
@@ -152,7 +157,7 @@ func (m *rights) separate(one, other, neutral string) {
 	ctx := m.t.Context()
 	all, here := []string{one, other, neutral, "olga"}, time.Time{}
 	group := social.CircleTerms{Kind: social.KindGroup, MembersVisibleTo: social.ByMembers}
-	for id, owner := range map[string]string{"shared": "olga", "first": one, "second": other} {
+	for id, owner := range map[string]string{"shared": "olga", "first": one, "second": other, "third": neutral} {
 		socialtest.PutCircle(m.t, m.store, social.Circle{ID: id, Owner: owner, Name: id, CircleTerms: group}, all, here)
 		socialtest.PutCircle(m.t, m.store, social.Circle{ID: "open-" + id, Owner: owner, CircleTerms: group}, nil, here)
 		for _, agent := range all {

@@ -51,6 +51,7 @@ func (s *server) socialRoutes(route router) {
 	s.authorRoutes(personal)
 	s.followRoutes(personal)
 	s.circleRoutes(personal)
+	s.socialMuteRoutes(personal)
 	s.graphRoutes(route)
 	s.jobRoutes(personal)
 	s.promotionRoutes(personal)

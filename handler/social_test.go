@@ -21,6 +21,7 @@ import (
 	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/signals/events"
 	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/socialtest"
 )
 
 func as(agent string) string { return "X-Agent-ID: " + agent }
@@ -471,7 +472,7 @@ func TestCircles(t *testing.T) {
 // TestGroups follows a group from creation to deletion, as its members and others see it.
 func TestGroups(t *testing.T) {
 	t.Parallel()
-	f, _ := socialFixture(t, nil)
+	f, store := socialFixture(t, nil)
 	call := func(method, path, body, caller string) string {
 		t.Helper()
 		return f.do(t, method, "/v1/circles"+path, body, caller).body
@@ -481,8 +482,8 @@ func TestGroups(t *testing.T) {
 		t.Helper()
 		require.Equal(t, want, f.do(t, method, path, body, caller).Code, "%s %s by %s", method, path, caller)
 	}
-	const club = `{"id":"club","owner":"u_1","name":"Rowers","size":1,"kind":"group","post":"members","history":"joined","members_visible_to":"owner"}`
-	require.Equal(t, success(club), call("PUT", "/club", `{"name":"Rowers","kind":"group"}`, asAgent))
+	const club = `{"id":"club","owner":"u_1","name":"Rowers","size":1,"kind":"group","post":"members","history":"joined","members_visible_to":"members"}`
+	require.Equal(t, success(club), call("PUT", "/club", `{"name":"Rowers","kind":"group","members_visible_to":"members"}`, asAgent))
 	code(40401, "GET", "/v1/circles/club", "", as("u_2"))
 	require.Equal(t, success(`{"changed":true}`), call("PUT", "/club/invitations/u_2", "", asAgent))
 	require.Equal(t, success(`{"changed":false}`), call("PUT", "/club/invitations/u_2", "", asAgent))
@@ -496,27 +497,75 @@ func TestGroups(t *testing.T) {
 	code(40401, "PUT", "/v1/circles/club/members/u_3", "", as("u_3"))
 	code(0, "POST", "/v1/posts", `{"caption":"x","audience":{"circles":["club"]}}`, as("u_2"))
 	require.Contains(t, call("GET", "?of=joined", "", as("u_2")), `"id":"club"`)
-	require.Contains(t, f.do(t, "GET", "/v1/circles/club/members", "", as("u_2")).Msg, "only its owner may list the members of club")
-	require.Contains(t, call("PUT", "/club", `{"name":"Rowers","members_visible_to":"members","post":"owner"}`, asAgent), `"post":"owner"`)
+	require.Contains(t, call("PATCH", "/club", `{"post":"owner"}`, asAgent), `"name":"Rowers","size":2,"kind":"group","post":"owner"`)
 	require.Equal(t, success(`{"agents":["u_1","u_2"],"next_after":null}`), call("GET", "/club/members", "", as("u_2")))
 	require.Contains(t, f.do(t, "POST", "/v1/posts", `{"caption":"x","audience":{"circles":["club"]}}`, as("u_2")).Msg, "only the owner may post to club")
 	code(40301, "PUT", "/v1/circles/club/members/u_3", "", as("u_2"))
 	code(40301, "PUT", "/v1/circles/club/invitations/u_3", "", as("u_2"))
 	code(40301, "DELETE", "/v1/circles/club", "", as("u_2"))
 	code(40301, "DELETE", "/v1/circles/club/members/u_1", "", asAgent)
-	code(40301, "PUT", "/v1/circles/club", `{"history":"all"}`, asAgent)
+	for _, fixed := range []string{`{"history":"all"}`, `{"members_visible_to":"owner"}`, `{"kind":"event","until":4102444800}`} {
+		code(40301, "PUT", "/v1/circles/club", fixed, asAgent)
+		code(40301, "PATCH", "/v1/circles/club", fixed, asAdmin)
+	}
 	require.Equal(t, success(`{"changed":true}`), call("DELETE", "/club/members/u_2", "", as("u_2")))
 	code(40401, "GET", "/v1/circles/club/members", "", as("u_2"))
 	require.Equal(t, success(`{"changed":true}`), call("PUT", "/club/invitations/u_2", "", asAdmin))
 	require.Equal(t, success(`{"changed":true}`), call("DELETE", "/club/invitations/u_2", "", as("u_2")))
 	require.Equal(t, success(`{"changed":false}`), call("DELETE", "/club/invitations/u_2", "", asAgent))
 	code(40001, "PUT", "/v1/circles/party", `{"kind":"event"}`, asAgent)
-	require.Contains(t, call("PUT", "/party", `{"kind":"event","until":"2020-01-02T03:04:05Z"}`, asAgent), `"until":1577934245`)
+	require.Contains(t, f.do(t, "PUT", "/v1/circles/party", `{"kind":"event","until":"2020-01-02T03:04:05Z"}`, asAgent).Msg, "until is in the past")
+	socialtest.PutCircle(t, store, social.Circle{ID: "party", Owner: "u_1", CircleTerms: social.CircleTerms{Kind: social.KindEvent}, Until: 1577934245},
+		nil, time.Now())
 	require.Contains(t, f.do(t, "POST", "/v1/posts", `{"caption":"x","audience":{"circles":["party"]}}`, asAgent).Msg,
 		"the event party ended at 2020-01-02T03:04:05Z and accepts no new posts")
 	require.Contains(t, call("PUT", "/c1", `{}`, asAgent), `"kind":"circle"`)
 	code(40001, "PUT", "/v1/circles/c1/invitations/u_2", "", asAgent)
 	code(40001, "GET", "/v1/circles?of=seen", "", asAgent)
+}
+
+// TestPatches changes single fields of circles and cards: the others stay.
+func TestPatches(t *testing.T) {
+	t.Parallel()
+	f, store := socialFixture(t, nil)
+	for _, step := range []struct{ method, path, body, caller, want string }{
+		{"PUT", "/v1/circles/g", `{"name":"Rowers","kind":"group","post":"owner"}`, asAgent, `"name":"Rowers","size":1,"kind":"group","post":"owner"`},
+		{"PATCH", "/v1/circles/g", `{"post":"members"}`, asAgent, `"name":"Rowers","size":1,"kind":"group","post":"members"`},
+		{"PATCH", "/v1/circles/g", `{"name":"Rowers of <the> bank"}`, asAgent, `"name":"Rowers of \u003cthe\u003e bank","size":1`},
+		{"PATCH", "/v1/circles/g", `{"name":null}`, asAgent, `{"id":"g","owner":"u_1","size":1`},
+		{"PATCH", "/v1/circles/g", `{"post":"owner","name":"N"}`, asAdmin, `"post":"owner"`},
+		{"PATCH", "/v1/circles/g", `{"post":null}`, asAgent, `"name":"N","size":1,"kind":"group","post":"members"`},
+		{"PATCH", "/v1/circles/g", `{}`, asAgent, `"name":"N"`},
+		{"PATCH", "/v1/circles/g", `{"post":"owner","name":7}`, asAgent, `name must be a string`},
+		{"PATCH", "/v1/circles/g", `{"size":null}`, asAgent, `unknown field \"size\"`},
+		{"PATCH", "/v1/circles/g", `{"members":null}`, asAgent, `members must be a list, not null; send [] to remove all`},
+		{"PATCH", "/v1/circles/g", `{"owner":null}`, asAgent, `owner: `},
+		{"PATCH", "/v1/circles/g", `{"owner":"u_2"}`, asAgent, `u_2 is no member of g; only a member can become its owner`},
+		{"PATCH", "/v1/circles/g", `[]`, asAgent, `object`},
+		{"PATCH", "/v1/circles/none", `{"name":"x"}`, asAdmin, `not found`},
+		{"PUT", "/v1/circles/e", `{"name":"Regatta","kind":"event","until":4102444800}`, asAgent, `"until":4102444800`},
+		{"PATCH", "/v1/circles/e", `{"until":"2100-01-02T00:00:00Z"}`, asAgent, `"name":"Regatta","size":1,"kind":"event","post":"members","history":"joined","members_visible_to":"owner","until":4102531200`},
+		{"PATCH", "/v1/circles/e", `{"until":null}`, asAgent, `until is missing: an event needs an end time`},
+		{"PUT", "/v1/authors/u_1", `{"name":"Ann","bio":"b","image_url":"https://x/y"}`, asAgent, `"bio":"b"`},
+		{"PATCH", "/v1/authors/u_1", `{"bio":null,"name":"Anna"}`, asAgent, `{"id":"u_1","name":"Anna","image_url":"https://x/y"}`},
+		{"PATCH", "/v1/authors/u_1", `{"bio":"c"}`, asAdmin, `{"id":"u_1","name":"Anna","image_url":"https://x/y","bio":"c"}`},
+		{"GET", "/v1/authors/u_1", ``, asAgent, `{"id":"u_1","name":"Anna","image_url":"https://x/y","bio":"c",`},
+		{"PATCH", "/v1/authors/u_1", `{"suggest_from_follows":false}`, asAgent, `"bio":"c","suggest_from_follows":false}`},
+		{"PATCH", "/v1/authors/u_1", `{"bio":"d"}`, asAgent, `"bio":"d","suggest_from_follows":false}`},
+		{"PATCH", "/v1/authors/u_1", `{"suggest_from_follows":null}`, asAgent, `"bio":"d"}`},
+		{"PATCH", "/v1/authors/u_1", `{"id":"u_2"}`, asAgent, `unknown field`},
+		{"PATCH", "/v1/authors/u_2", `{"name":"x"}`, asAgent, `only for itself`},
+	} {
+		require.Contains(t, f.do(t, step.method, step.path, step.body, step.caller).body, step.want, "%s %s %s", step.method, step.path, step.body)
+	}
+	for path, body := range map[string]string{"/v1/circles/g": `{"name":"M"}`, "/v1/authors/u_1": `{"name":"M"}`, "/v1/agents/u_1/profile": `{"langs":["en"]}`} {
+		got := f.do(t, "PATCH", path, body, asAgent, "Content-Type: application/merge-patch+json")
+		require.Zero(t, got.Code, "%s: %s", path, got.body)
+	}
+	_, err := store.AddMember(t.Context(), "g", "u_2", "", time.Time{})
+	require.NoError(t, err)
+	require.Contains(t, f.do(t, "PATCH", "/v1/circles/g", `{"owner":"u_2"}`, asAgent).body, `"owner":"u_2","name":"M","size":2`)
+	require.Equal(t, 40301, f.do(t, "PATCH", "/v1/circles/g", `{"owner":"u_1"}`, asAgent).Code)
 }
 
 func TestErasingAnAgent(t *testing.T) {

@@ -76,6 +76,11 @@ type Authors interface {
 	// SuggestFromFollows as it is; without a time, nil resets it.
 	PutAuthor(ctx context.Context, a Author, at time.Time) error
 
+	// PatchAuthor changes a card to what patch returns for the stored one, as of now, and returns
+	// it as stored. An unknown author has an empty card. patch may be called more than once; its
+	// errors are returned.
+	PatchAuthor(ctx context.Context, id string, patch func(stored Author) (Author, error)) (Author, error)
+
 	// Author returns an author for a reader; "" is a call without an agent. If the reader blocks
 	// the author, known or not, only the id and IsBlocked are set. Otherwise an author who is
 	// unknown or blocks the reader is feed.ErrNotFound.

@@ -19,6 +19,7 @@ type Relation struct {
 	Follows       bool   // the reader follows the author
 	FollowsServer bool   // the reader follows [Server]
 	Member        bool   // is in a circle, or a group, that the post addresses
+	Muted         bool   // has muted all of these groups
 	Mentioned     bool
 	Granted       bool // the post's grants name the reader
 	Blocked       bool // one of reader and author blocks the other
@@ -44,7 +45,8 @@ type Decision struct {
 // A reply is in no timeline. Its author sees it as long as its root post exists, and others if they
 // are in the audience of the root post now. That is not the same as seeing the root post: see
 // [inAudience]. Not every post with a reason is Listed: posts that the reader gets through [Server]
-// or from pulled authors are added when a page is read.
+// or from pulled authors are added when a page is read. A group that the reader has muted is no
+// reason, but its posts are visible.
 func Decide(p *Post, rel Relation) Decision {
 	if p.Deleted || rel.Blocked {
 		return Decision{}
@@ -63,12 +65,13 @@ func Decide(p *Post, rel Relation) Decision {
 		return decideReply(p, rel, self)
 	}
 	member := rel.Member && !p.Remote()
+	heard := member && !rel.Muted
 	follow := rel.Follows && p.Audience.Reach() >= ToFollowers
 	d := Decision{
-		Reason: reason(self, follow, p.Audience.Public && rel.FollowsServer, member, rel.Mentioned),
-		Listed: self || follow && !rel.Pulled || member || rel.Mentioned,
+		Reason: reason(self, follow, p.Audience.Public && rel.FollowsServer, heard, rel.Mentioned),
+		Listed: self || follow && !rel.Pulled || heard || rel.Mentioned,
 	}
-	d.Visible = p.Audience.Public || d.Reason != NoReason
+	d.Visible = p.Audience.Public || member || d.Reason != NoReason
 	if d.Visible {
 		d.Replies = follow || member || inAudience(p, rel, self)
 		d.CanReply, d.CanReact = d.Replies && allows(p, p.Reply, rel, self), allows(p, p.React, rel, self)

@@ -14,6 +14,12 @@ type AgentPage struct {
 	NextAfter *string  `json:"next_after"` // for the next page; nil on the last page
 }
 
+// CircleIDPage is a page of a list of circles, by id.
+type CircleIDPage struct {
+	Circles   []string `json:"circles"`
+	NextAfter *string  `json:"next_after"` // for the next page; nil on the last page
+}
+
 // Followed is the outcome of following several authors at once.
 type Followed struct {
 	Changed int             `json:"changed"` // how many of them were not followed before

@@ -119,6 +119,15 @@ func (e *erased) lives() {
 	changed(s.Invite(ctx, "g_own", "u_other", e.agent))
 	socialtest.PutCircle(e, s, social.Circle{ID: "g_theirs", Owner: "u_other", CircleTerms: group}, nil, time.Time{})
 	changed(s.Invite(ctx, "g_theirs", e.agent, "u_other"))
+	// A group that passes to a member, refusals, and mutes.
+	socialtest.PutCircle(e, s, social.Circle{ID: "g_passed", Owner: e.agent, CircleTerms: group}, []string{"u_other", "u_left"}, time.Time{})
+	changed(s.RemoveMember(ctx, "g_passed", "u_left", "u_left", time.Time{}))
+	changed(s.Invite(ctx, "g_passed", "u_declines", e.agent))
+	changed(s.Withdraw(ctx, "g_passed", "u_declines", "u_declines"))
+	socialtest.PutCircle(e, s, social.Circle{ID: "g_left", Owner: "u_other", CircleTerms: group}, []string{e.agent}, time.Time{})
+	changed(s.RemoveMember(ctx, "g_left", e.agent, e.agent, time.Time{}))
+	changed(s.Mute(ctx, e.agent, social.MuteCircle, "g_theirs"))
+	changed(s.Mute(ctx, e.agent, social.MuteInviter, "u_other"))
 	settled(e.T, e.App)
 }
 

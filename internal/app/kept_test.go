@@ -72,7 +72,11 @@ func (k keptAnswer) ids() []string {
 func (s *keptSystem) call(reader, method, path, body string, header ...string) (answer keptAnswer) {
 	s.Helper()
 	r := httptest.NewRequestWithContext(s.Context(), method, path, strings.NewReader(body))
-	if reader != "" {
+	switch reader {
+	case "":
+	case admin:
+		r.Header.Set("X-Admin-Token", s.a.cfg.Auth.AdminToken)
+	default:
 		r.Header.Set("X-Agent-ID", reader)
 	}
 	for i := 0; i+1 < len(header); i += 2 {

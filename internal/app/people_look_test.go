@@ -3,6 +3,7 @@ package app
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -15,8 +16,10 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// guest is a caller without an agent id.
-const guest = ""
+const (
+	guest = ""      // a caller without an agent id
+	admin = "admin" // a caller with the admin token
+)
 
 // glance checks right after a step that nothing hidden is visible, whatever jobs are pending, and
 // that a request of a post by its id gets the right answer.
@@ -188,7 +191,7 @@ func (p *people) circlesOf(reader string) {
 	for of, role := range map[string]string{"owned": "owner", "joined": "member", "invited": "invited"} {
 		want, got := []string{}, []string{}
 		for id, c := range p.circles {
-			if c.roleOf(reader) == role {
+			if c.roleOf(reader) == role && !(role == "invited" && (p.over(c) || p.unheard[[2]string{reader, c.owner}])) {
 				want = append(want, id)
 			}
 		}
@@ -202,6 +205,26 @@ func (p *people) circlesOf(reader string) {
 		}
 		slices.Sort(want)
 		require.Equal(p, want, got, "%s has %s", reader, of)
+	}
+}
+
+// invitedTo checks the list of open invitations of each circle.
+func (p *people) invitedTo() {
+	p.Helper()
+	for id, c := range p.circles {
+		want := slices.Sorted(maps.Keys(c.invited))
+		if p.over(c) {
+			want = nil
+		}
+		var page struct{ Data struct{ Agents []string } }
+		answer := p.call(c.owner, "GET", "/v1/circles/"+id+"/invitations", "")
+		require.NoError(p, json.Unmarshal([]byte(answer.body), &page))
+		require.Equal(p, append([]string{}, want...), page.Data.Agents, "invited to %s", id)
+		for _, who := range p.names {
+			if who != c.owner {
+				require.Equal(p, c.refused(who), p.call(who, "GET", "/v1/circles/"+id+"/invitations", "").status, "%s asks who is invited to %s", who, id)
+			}
+		}
 	}
 }
 
@@ -256,6 +279,7 @@ func (p *people) lookAround(readers []string) {
 		}
 	}
 	p.listedToGuests()
+	p.invitedTo()
 }
 
 // listedToGuests checks the feeds for guests.

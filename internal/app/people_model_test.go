@@ -23,7 +23,8 @@ var (
 )
 
 // TestWhoSeesWhat performs random calls over HTTP: people follow, block, mute, post, reply, edit
-// and delete, create groups and events, invite, join and leave. After them it checks, as each
+// and delete, create groups and events, invite, join, decline, leave, mute groups and hand them over.
+// After them it checks, as each
 // person, where each post appears: by its id, in the timeline, home and for-you, on its author's
 // page and grid, among the replies to its root, in the badge and in the stream. The expected places
 // come from a model that knows only the actions. Over services the calls go to two servers whose
@@ -93,6 +94,7 @@ func newPeople(t *testing.T, m mode, seed uint64) *people {
 		skewed:     clocksDiffer(seed),
 		rules: rules{
 			follows: map[[2]string]bool{}, blocks: map[[2]string]bool{}, mutes: map[[2]string]bool{},
+			hushed: map[[2]string]bool{}, unheard: map[[2]string]bool{}, refused: map[[2]string]int64{},
 			circles: map[string]*ruledCircle{}, latest: map[string]*ruledCircle{}, erasedAt: map[string]int64{}, now: now.Now().Unix(),
 		},
 		rnd: rand.New(rand.NewPCG(seed, 3)), clock: now, shown: map[[2]string]bool{},
@@ -162,8 +164,10 @@ func (p *people) step() {
 		p.follow()
 	case n < 58:
 		p.blockOrNot()
-	case n < 61:
+	case n < 60:
 		p.muteOrNot()
+	case n < 62:
+		p.hushOrNot()
 	case n < 67:
 		p.found()
 	case n < 81:
@@ -250,7 +254,10 @@ func (p *people) answer() {
 
 // mayChange returns the status for an attempt to change a post.
 func (p *people) mayChange(who string, x *ruledPost) int {
-	return either(p.sees(who, x), either(who == x.author, 200, 403), 404)
+	if who == x.author && !x.gone { // also of a reply whose root they no longer see
+		return 200
+	}
+	return either(p.sees(who, x), 403, 404)
 }
 
 func (p *people) somebodyFor(x *ruledPost) string {

@@ -2,6 +2,7 @@ package app
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -10,6 +11,9 @@ import (
 // actions so far, without using code under test.
 type rules struct {
 	follows, blocks, mutes map[[2]string]bool
+	hushed                 map[[2]string]bool  // agent, circle: a muted group
+	unheard                map[[2]string]bool  // agent, owner: muted invitations
+	refused                map[[2]string]int64 // agent, owner, or agent and owner/circle: when they declined, or left
 	circles                map[string]*ruledCircle
 	latest                 map[string]*ruledCircle // the last circle with each id, even if it is deleted
 	posts                  []*ruledPost            // oldest first
@@ -26,6 +30,7 @@ type ruledCircle struct {
 	until     int64
 	over      bool             // deleted
 	members   map[string]int64 // turn of joining
+	order     []string         // of joining
 	invited   map[string]bool
 }
 
@@ -67,6 +72,23 @@ func (p *ruledPost) addressed(reader string) bool {
 	return slices.ContainsFunc(p.circles, func(c *ruledCircle) bool { return !p.without[c] && c.reads(reader, p) })
 }
 
+// heard reports whether a post is addressed to a reader by a circle that they have not muted. Only
+// groups can be muted.
+func (r *rules) heard(reader string, p *ruledPost) bool {
+	return slices.ContainsFunc(p.circles, func(c *ruledCircle) bool {
+		return !p.without[c] && c.reads(reader, p) && !(c.group && r.hushed[[2]string{reader, c.id}])
+	})
+}
+
+// over reports whether an event has ended.
+func (r *rules) over(c *ruledCircle) bool { return c.until != 0 && r.now >= c.until }
+
+// refuses reports whether an agent has declined an invitation by the owner, or left the circle. No
+// run lasts for a month.
+func (r *rules) refuses(agent string, c *ruledCircle) bool {
+	return r.refused[[2]string{agent, c.owner}] != 0 || r.refused[[2]string{agent, c.owner + "/" + c.id}] != 0
+}
+
 // due reports whether a post is in an agent's timeline, regardless of mutes.
 func (r *rules) due(reader string, p *ruledPost) bool {
 	switch {
@@ -74,7 +96,7 @@ func (r *rules) due(reader string, p *ruledPost) bool {
 		return false
 	case p.removed:
 		return p.author == reader
-	case p.author == reader || slices.Contains(p.mentions, reader) || p.addressed(reader):
+	case p.author == reader || slices.Contains(p.mentions, reader) || r.heard(reader, p):
 		return true
 	case p.public && r.follows[[2]string{reader, "@server"}]:
 		return true
@@ -92,7 +114,7 @@ func (r *rules) sees(reader string, p *ruledPost) bool {
 	case p.root != nil:
 		return reader != guest && reader == p.author || r.hears(reader, p.rootFor())
 	}
-	return p.public || r.due(reader, p)
+	return p.public || p.addressed(reader) || r.due(reader, p)
 }
 
 // hears reports whether a reader sees what others reply to a post. Those do who can see it now as a
@@ -247,6 +269,7 @@ func (r *rules) block(agent, other string) {
 func (r *rules) join(c *ruledCircle, agent string) {
 	if delete(c.invited, agent); c.members[agent] == 0 {
 		c.members[agent] = r.turn
+		c.order = append(slices.DeleteFunc(c.order, func(one string) bool { return one == agent }), agent)
 	}
 }
 
@@ -272,7 +295,7 @@ func (r *rules) erase(agent string) {
 		}
 		p.mentions = slices.DeleteFunc(p.mentions, func(m string) bool { return m == agent })
 	}
-	for _, made := range []map[[2]string]bool{r.follows, r.blocks, r.mutes} {
+	for _, made := range []map[[2]string]bool{r.follows, r.blocks, r.mutes, r.hushed, r.unheard} {
 		for pair := range made {
 			if pair[0] == agent {
 				delete(made, pair)
@@ -287,9 +310,32 @@ func (r *rules) erase(agent string) {
 	for _, c := range r.circles {
 		delete(c.members, agent)
 		if delete(c.invited, agent); c.owner == agent {
-			r.drop(c)
+			r.passOn(c)
 		}
 	}
+	for pair := range r.refused {
+		if owner, _, _ := strings.Cut(pair[1], "/"); pair[0] == agent || owner == agent {
+			delete(r.refused, pair)
+		}
+	}
+}
+
+// passOn makes the member who has been in a group longest its owner, after its owner was erased.
+func (r *rules) passOn(c *ruledCircle) {
+	for _, agent := range c.order {
+		if _, in := c.members[agent]; c.group && in {
+			r.own(c, agent)
+			return
+		}
+	}
+	r.drop(c)
+}
+
+// own gives a group to an owner. Whom a block separates from the owner leaves it.
+func (r *rules) own(c *ruledCircle, owner string) {
+	c.owner = owner
+	maps.DeleteFunc(c.members, func(agent string, _ int64) bool { return r.apart(agent, owner) })
+	maps.DeleteFunc(c.invited, func(agent string, _ bool) bool { return r.apart(agent, owner) })
 }
 
 // kind describes a post in the report of a failure.

@@ -110,13 +110,17 @@ func (p *people) narrow() {
 	x := p.anyPost()
 	who, right := p.somebodyFor(x), []string{"public", "followers", "audience", "none"}[p.rnd.IntN(4)]
 	status := p.mayChange(who, x)
-	if x.reply == "audience" && len(x.circles) == 0 { // which is the same
+	asked := right
+	if right == "audience" && len(x.circles) == 0 { // which is the same
+		right = "public"
+	}
+	if x.reply == "audience" && len(x.circles) == 0 {
 		x.reply = "public"
 	}
 	if status == 200 && (x.root != nil || !social.Right(right).Narrows(social.Right(x.reply))) {
 		status = 422
 	}
-	p.does(who, "PATCH", "/v1/posts/"+x.id, fmt.Sprintf(`{"reply":%q}`, right), status)
+	p.does(who, "PATCH", "/v1/posts/"+x.id, fmt.Sprintf(`{"reply":%q}`, asked), status)
 	if status == 200 {
 		x.reply = right
 	}

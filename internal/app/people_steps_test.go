@@ -63,36 +63,66 @@ func (p *people) muteOrNot() {
 	p.mutes[[2]string{agent, other}] = true
 }
 
-// found creates a circle, a group or an event, or changes its members.
+// hushOrNot mutes or unmutes a circle or a group, which the agent need not be in, or the invitations
+// by an agent.
+func (p *people) hushOrNot() {
+	agent, id, list, muted := p.anybody(), fmt.Sprint("c", p.rnd.IntN(5)), "circles", p.hushed
+	if p.rnd.IntN(4) == 0 {
+		id, list, muted = p.anybody(), "invitations", p.unheard
+	}
+	path := "/v1/agents/" + agent + "/muted/" + list + "/" + id
+	if p.rnd.IntN(3) == 0 {
+		p.does(agent, "DELETE", path, "", 200)
+		delete(muted, [2]string{agent, id})
+		return
+	}
+	p.does(agent, "PUT", path, "", 200)
+	muted[[2]string{agent, id}] = true
+}
+
+// found creates a circle, a group or an event, or changes its members. Mostly an admin does, who
+// may add others to a group.
 func (p *people) found() {
 	owner, id := p.anybody(), fmt.Sprint("c", p.rnd.IntN(5))
 	var members []string
 	for range p.rnd.IntN(4) {
 		members = append(members, p.anybody())
 	}
-	blocked := slices.ContainsFunc(members, func(m string) bool { return p.apart(owner, m) })
 	c, terms := p.circles[id], ""
 	if c == nil {
 		c = &ruledCircle{id: id, owner: owner, members: map[string]int64{}, invited: map[string]bool{}}
 		terms = c.terms(p)
 	} else if p.rnd.IntN(2) == 0 {
 		owner = c.owner
-		blocked = slices.ContainsFunc(members, func(m string) bool { return p.apart(owner, m) })
 	}
 	if p.rnd.IntN(4) > 0 { // mostly adds a member
 		members = append(members, slices.Sorted(maps.Keys(c.members))...)
 	}
-	status := either(c.owner != owner || blocked, 403, 200)
+	joining := slices.DeleteFunc(slices.Clone(members), func(m string) bool { return c.members[m] != 0 })
+	others := slices.DeleteFunc(slices.Clone(joining), func(m string) bool { return m == owner })
+	blocked := slices.ContainsFunc(joining, func(m string) bool { return p.apart(owner, m) })
+	by, status := owner, 200
+	body := `{`
+	if p.rnd.IntN(3) > 0 {
+		by, body = admin, `{"owner":"`+owner+`",`
+	}
+	switch {
+	case c.owner != owner, c.group && by != admin && len(others) > 0, blocked:
+		status = 403
+	case c.group && p.over(c) && len(others) > 0:
+		status = 422
+	}
 	list := "[]"
 	if members != nil {
 		list = `["` + strings.Join(members, `","`) + `"]`
 	}
-	p.does(owner, "PUT", "/v1/circles/"+id, `{`+terms+`"members":`+list+`}`, status)
+	p.does(by, "PUT", "/v1/circles/"+id, body+terms+`"members":`+list+`}`, status)
 	if status != 200 {
 		return
 	}
 	p.circles[id], p.latest[id] = c, c
 	if c.group {
+		p.join(c, owner)
 		members = append(members, owner)
 	}
 	for m := range c.members {
@@ -100,8 +130,35 @@ func (p *people) found() {
 			delete(c.members, m)
 		}
 	}
+	slices.Sort(members) // who is added at the same time inherits in this order
 	for _, m := range members {
 		p.join(c, m)
+	}
+}
+
+// handOver hands a group over to somebody, or renames a circle.
+func (p *people) handOver() {
+	c := p.anyCircle()
+	if c == nil {
+		return
+	}
+	who, to := c.owner, p.anybody()
+	if p.rnd.IntN(4) == 0 {
+		who = p.anybody()
+	}
+	_, in := c.members[to]
+	status := 200
+	switch {
+	case who != c.owner:
+		status = c.refused(who)
+	case to == c.owner:
+	case !c.group:
+		status = 403
+	case !in:
+		status = 422
+	}
+	if p.does(who, "PATCH", "/v1/circles/"+c.id, `{"owner":"`+to+`"}`, status); status == 200 {
+		p.own(c, to)
 	}
 }
 
@@ -158,7 +215,9 @@ func (p *people) invite() {
 		status = c.refused(who)
 	case !c.group:
 		status = 400
-	case p.apart(c.owner, other):
+	case p.over(c):
+		status = 422
+	case p.apart(c.owner, other), c.roleOf(other) == "" && p.refuses(other, c):
 		status = 403
 	}
 	if p.does(who, "PUT", "/v1/circles/"+c.id+"/invitations/"+other, "", status); status == 200 && c.roleOf(other) == "" {
@@ -180,6 +239,9 @@ func (p *people) joinOrDecline() {
 	}
 	if p.rnd.IntN(4) == 0 {
 		p.does(who, "DELETE", "/v1/circles/"+c.id+"/invitations/"+who, "", 200)
+		if c.invited[who] {
+			p.refused[[2]string{who, c.owner}] = p.now
+		}
 		delete(c.invited, who)
 		return
 	}
@@ -187,7 +249,8 @@ func (p *people) joinOrDecline() {
 		return
 	}
 	role := c.roleOf(who)
-	if p.does(who, "PUT", "/v1/circles/"+c.id+"/members/"+who, "", either(role == "", 404, 200)); role != "" {
+	late := p.over(c) && role == "invited"
+	if p.does(who, "PUT", "/v1/circles/"+c.id+"/members/"+who, "", either(role == "", 404, either(late, 422, 200))); role != "" && !late {
 		p.join(c, who)
 	}
 }
@@ -200,6 +263,9 @@ func (p *people) leave() {
 	who := p.anybody()
 	stays := c.group && who == c.owner
 	if p.does(who, "DELETE", "/v1/circles/"+c.id+"/members/"+who, "", either(stays, 403, 200)); !stays {
+		if _, in := c.members[who]; in && c.group {
+			p.refused[[2]string{who, c.owner + "/" + c.id}] = p.now
+		}
 		delete(c.members, who)
 	}
 }
@@ -212,7 +278,9 @@ func (p *people) ownerChanges() {
 	}
 	other := p.anybody()
 	path := "/v1/circles/" + c.id + "/members/" + other
-	switch p.rnd.IntN(4) {
+	switch p.rnd.IntN(6) {
+	case 4, 5:
+		p.handOver()
 	case 0:
 		p.does(c.owner, "DELETE", "/v1/circles/"+c.id, "", 200)
 		p.drop(c)
@@ -222,8 +290,19 @@ func (p *people) ownerChanges() {
 			delete(c.members, other)
 		}
 	default:
-		apart := p.apart(c.owner, other)
-		if p.does(c.owner, "PUT", path, "", either(apart, 403, 200)); !apart {
+		_, in := c.members[other]
+		who, status := c.owner, 200
+		if p.rnd.IntN(2) == 0 {
+			who = admin
+		}
+		switch {
+		case in:
+		case p.apart(c.owner, other), c.group && who != admin:
+			status = 403
+		case c.group && p.over(c):
+			status = 422
+		}
+		if p.does(who, "PUT", path, "", status); status == 200 {
 			p.join(c, other)
 		}
 	}

@@ -123,6 +123,40 @@ func (s store) PutCircle(ctx context.Context, c social.Circle, members []string,
 	return stored, err
 }
 
+func (s store) ChangeCircle(ctx context.Context, id, by string, change social.CircleChange) (social.Circle, error) {
+	return s.edit(ctx, id, func() (social.Circle, error) { return s.Store.ChangeCircle(ctx, id, by, change) })
+}
+
+func (s store) PatchCircle(ctx context.Context, id, by string, patch func(social.CircleChange) (social.CircleChange, error)) (social.Circle, error) {
+	return s.edit(ctx, id, func() (social.Circle, error) { return s.Store.PatchCircle(ctx, id, by, patch) })
+}
+
+// edit runs a change of a circle and the jobs of those who were, or are, its members.
+func (s store) edit(ctx context.Context, id string, change func() (social.Circle, error)) (social.Circle, error) {
+	before := s.members(ctx, id, time.Time{})
+	c, err := change()
+	s.membersChanged(ctx, id, append(before, s.members(ctx, id, time.Time{})...), time.Time{}, err)
+	return c, err
+}
+
+func (s store) Mute(ctx context.Context, agent string, kind social.MuteKind, id string) (bool, error) {
+	return s.mute(ctx, s.Store.Mute, agent, kind, id)
+}
+
+func (s store) Unmute(ctx context.Context, agent string, kind social.MuteKind, id string) (bool, error) {
+	return s.mute(ctx, s.Store.Unmute, agent, kind, id)
+}
+
+func (s store) mute(ctx context.Context, set func(ctx context.Context, agent string, kind social.MuteKind, id string) (bool, error),
+	agent string, kind social.MuteKind, id string,
+) (bool, error) {
+	changed, err := set(ctx, agent, kind, id)
+	if err == nil && kind == social.MuteCircle {
+		s.f.runRows(ctx, row{jobs.Member, jobs.PairKey(id, agent)})
+	}
+	return changed, err
+}
+
 func (s store) DropCircle(ctx context.Context, id, by string, at time.Time) error {
 	before := s.members(ctx, id, at)
 	err := s.Store.DropCircle(ctx, id, by, at)

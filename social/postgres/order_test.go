@@ -74,7 +74,7 @@ func (o *orderStore) group() {
 
 func (o *orderStore) join(agent string) {
 	o.Helper()
-	_, err := o.AddMember(o.Context(), "g", agent, "o", time.Time{})
+	_, err := o.AddMember(o.Context(), "g", agent, "", time.Time{})
 	require.NoError(o, err)
 }
 

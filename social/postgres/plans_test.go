@@ -261,12 +261,15 @@ func fill(t *testing.T, s *Store) {
 		`INSERT INTO circles SELECT 'cx' || n, 'x' || n %% 1000, '', n, 0, 0, 1, 0 FROM generate_series(1, %d) n`,
 		`INSERT INTO members SELECT 'cx' || n %% 1000, 'x' || n, n, 0 FROM generate_series(1, %d) n`,
 		`INSERT INTO likes SELECT 'post:x' || n, 'x' || n %% 1000, 'x1', n FROM generate_series(1, %d) n`,
+		`INSERT INTO invitations SELECT 'cx' || n %% 1000, 'x' || n, n FROM generate_series(1, %d) n`,
+		`INSERT INTO refusals SELECT 'x' || n, 'x' || n %% 1000, '', 2000000000000000 + n FROM generate_series(1, %d) n`,
+		`INSERT INTO mutes SELECT 'x' || n, 'circle', 'cx' || n %% 1000 FROM generate_series(1, %d) n`,
 		`INSERT INTO jobs (kind, key, generation, priority, state, due, run_at, attempts, error, lease, leased_generation, leased_till, finished)
 			SELECT 'deliver', 'post:x' || n, 1, n %% 100, 'completed', n, n, 1, '', 1, 1, 0, n FROM generate_series(1, %d) n`,
 	} {
 		_, err := s.db.pool.Exec(t.Context(), fmt.Sprintf(text, rows))
 		require.NoError(t, err, text)
 	}
-	_, err := s.db.pool.Exec(t.Context(), "ANALYZE posts, post_circles, post_mentions, post_keys, authors, follows, blocks, circles, members, likes, jobs")
+	_, err := s.db.pool.Exec(t.Context(), "ANALYZE posts, post_circles, post_mentions, post_keys, authors, follows, blocks, circles, members, likes, jobs, invitations, refusals, mutes")
 	require.NoError(t, err)
 }

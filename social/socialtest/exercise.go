@@ -39,6 +39,7 @@ func Exercise(t *testing.T, s Backend) {
 	exerciseAgain(t, s)
 	exerciseReplies(t, s, p.ID)
 	exerciseNarrow(t, s)
+	exerciseGroups(t, s)
 	_, err = s.Celebrities(ctx, "b")
 	require.NoError(t, err)
 	_, err = s.Affinities(ctx, "b", here)
@@ -67,6 +68,29 @@ func Exercise(t *testing.T, s Backend) {
 	_, err = s.Pull(ctx, social.PullQuery{Reader: "b", N: 5, Whole: true})
 	require.NoError(t, err)
 }
+
+// exerciseGroups creates a group, in which agents are invited, join, decline, leave and mute, and
+// erases its owner.
+func exerciseGroups(t *testing.T, s Backend) {
+	t.Helper()
+	ctx := t.Context()
+	for _, err := range []error{
+		second(s.ChangeCircle(ctx, "gr", "go", social.CircleChange{CircleTerms: social.CircleTerms{Kind: social.KindGroup}})),
+		second(s.Invite(ctx, "gr", "gi", "go")), second(s.Invite(ctx, "gr", "gj", "go")), second(s.Invited(ctx, "gr", "go", "", 5)), second(s.Withdraw(ctx, "gr", "gj", "gj")),
+		second(s.AddMember(ctx, "gr", "gi", "gi", here)), second(s.AddMember(ctx, "gr", "gl", "", here)), second(s.RemoveMember(ctx, "gr", "gl", "gl", here)),
+		second(s.Mute(ctx, "gi", social.MuteCircle, "gr")), second(s.Muted(ctx, "gi", social.MuteCircle, "", 5)), third(s.CircleFor(ctx, "gr", "gi")),
+		second(s.PatchCircle(ctx, "gr", "go", owned("gi"))), second(s.Unmute(ctx, "gi", social.MuteCircle, "gr")), second(s.PatchAuthor(ctx, "gi", noChange)),
+		s.EraseAgent(ctx, "gi"), second(s.EraseSome(ctx, "gi", 1000, nil)),
+	} {
+		require.NoError(t, err)
+	}
+	for _, role := range []social.Role{social.RoleOwner, social.RoleMember, social.RoleInvited} {
+		_, err := s.CirclesOf(ctx, "go", role, "", 5)
+		require.NoError(t, err)
+	}
+}
+
+func noChange(a social.Author) (social.Author, error) { return a, nil }
 
 // exerciseReplies replies to a post, and deletes one of the replies.
 func exerciseReplies(t *testing.T, s Backend, root string) {

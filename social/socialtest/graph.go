@@ -416,5 +416,6 @@ func likesOfHidden(e *env) {
 	require.ErrorIs(e, third(e.Unlike(e.ctx, "m", "doc_1")), feed.ErrBadID)
 }
 
-func second[T any](_ T, err error) error        { return err }
-func third[T, U any](_ T, _ U, err error) error { return err }
+func first[T, U any](v T, _ U, err error) (T, error) { return v, err }
+func second[T any](_ T, err error) error             { return err }
+func third[T, U any](_ T, _ U, err error) error      { return err }

@@ -122,8 +122,9 @@ func groupTerms(e *env) {
 	}
 	require.ErrorIs(e, change("all", social.CircleTerms{History: social.HistoryJoined}, 0), feed.ErrForbidden)
 	require.ErrorIs(e, change("all", social.CircleTerms{Kind: social.KindCircle}, 0), feed.ErrForbidden)
-	e.ok(change("all", social.CircleTerms{Post: social.ByOwner, MembersVisibleTo: social.ByMembers}, 0))
-	require.Equal(e, social.CircleTerms{Kind: social.KindGroup, Post: social.ByOwner, History: social.HistoryAll, MembersVisibleTo: social.ByMembers},
+	require.ErrorIs(e, change("all", social.CircleTerms{MembersVisibleTo: social.ByMembers}, 0), feed.ErrForbidden)
+	e.ok(change("all", social.CircleTerms{Post: social.ByOwner, MembersVisibleTo: social.ByOwner}, 0))
+	require.Equal(e, social.CircleTerms{Kind: social.KindGroup, Post: social.ByOwner, History: social.HistoryAll, MembersVisibleTo: social.ByOwner},
 		must[social.Circle](e)(e.Circle(e.ctx, "all")).CircleTerms)
 	_, _, err := e.CreatePost(e.ctx, social.Post{Author: "m", Caption: "x", Audience: inCircles("all")}, social.Creation{})
 	require.ErrorIs(e, err, feed.ErrRule)
@@ -237,7 +238,7 @@ func invitations(e *env) {
 	e.leave("g", "i")
 	require.ErrorIs(e, second(e.AddMember(e.ctx, "g", "i", "i", here)), feed.ErrNotFound, "the invitation is used up")
 	e.invited("g", "i")
-	must[bool](e)(e.AddMember(e.ctx, "g", "i", "o", here))
+	must[bool](e)(e.AddMember(e.ctx, "g", "i", "", here))
 	e.leave("g", "i")
 	require.ErrorIs(e, second(e.AddMember(e.ctx, "g", "i", "i", here)), feed.ErrNotFound, "adding the agent used up the invitation")
 	require.ErrorIs(e, second(e.Invite(e.ctx, "g", social.Server, "o")), feed.ErrBadID)
@@ -282,7 +283,7 @@ func acrossBlocks(e *env) {
 		require.ErrorIs(e, second(e.Invite(e.ctx, "g", agent, "o")), feed.ErrForbidden)
 		require.ErrorIs(e, second(e.AddMember(e.ctx, "g", agent, agent, here)), feed.ErrNotFound, "an invitation from before the block")
 	}
-	must[bool](e)(e.AddMember(e.ctx, "g", "z", "o", here))
+	must[bool](e)(e.AddMember(e.ctx, "g", "z", "", here))
 	e.pass(time.Second)
 	p := e.post("m", inCircles("g"))
 	e.sees(false, "g", "z", p) // a block between two members
@@ -307,7 +308,7 @@ func groupLimits(e *env) {
 	e.group("one-more", "o9", social.CircleTerms{})
 	e.invited("one-more", "m")
 	for _, err := range []error{
-		second(e.AddMember(e.ctx, "one-more", "m", "m", here)), second(e.AddMember(e.ctx, "one-more", "m", "o9", here)),
+		second(e.AddMember(e.ctx, "one-more", "m", "m", here)), second(e.AddMember(e.ctx, "one-more", "m", "", here)),
 		second(e.PutCircle(e.ctx, social.Circle{ID: "one-more", Owner: "o9"}, []string{"m"}, here)),
 	} {
 		require.ErrorIs(e, err, feed.ErrLimit)

@@ -25,6 +25,7 @@ type model struct {
 	likes    map[[2]string]bool // agent, post
 	circles  map[string]*modelCircle
 	delivery map[string]social.Delivery
+	mutes    map[[2]string]bool // agent, circle
 	// ended holds deleted circles that posts are addressed to, by post and circle, and grants to
 	// erased agents, by post and agent.
 	ended  map[[2]string]bool
@@ -43,6 +44,7 @@ type modelCircle struct {
 	owner   string
 	name    string
 	members map[string]bool
+	order   []string // the members of a group, in the order of joining
 	invited map[string]bool
 	group   bool // members know of it and may post to it
 	joined  bool // members see only posts from after they joined
@@ -91,10 +93,23 @@ func (m *model) named(reader string, p *social.Post) (list []social.CircleRef) {
 	return list
 }
 
+// heir returns the member who owns a group after its owner was erased; "" if there is none.
+func (c *modelCircle) heir() string {
+	for _, agent := range c.order {
+		if c.group && agent != c.owner && c.members[agent] {
+			return agent
+		}
+	}
+	return ""
+}
+
 // takes reports whether an author may address a post to the circle.
 func (c *modelCircle) takes(author string, now time.Time) bool {
 	return (c.owner == author || c.group && c.members[author] && c.post != social.ByOwner) && (c.until == 0 || now.Unix() < c.until)
 }
+
+// over reports whether an event has ended.
+func (c *modelCircle) over(now time.Time) bool { return c.until != 0 && now.Unix() >= c.until }
 
 // add adds an agent to a circle.
 func (m *model) add(id, agent string) {
@@ -104,6 +119,7 @@ func (m *model) add(id, agent string) {
 	}
 	delete(c.invited, agent)
 	c.members[agent] = true
+	c.order = append(slices.DeleteFunc(c.order, func(one string) bool { return one == agent }), agent)
 	for _, p := range m.posts {
 		if c.joined && slices.Contains(p.Audience.Circles, id) {
 			c.before[[2]string{agent, p.ID}] = true
@@ -111,10 +127,22 @@ func (m *model) add(id, agent string) {
 	}
 }
 
+// own gives a group to an owner. Whom a block separates from the owner leaves it.
+func (m *model) own(c *modelCircle, owner string) {
+	c.owner = owner
+	for _, agents := range []map[string]bool{c.members, c.invited} {
+		maps.DeleteFunc(agents, func(agent string, _ bool) bool { return m.blocked(agent, owner) })
+	}
+}
+
+// unsureErased stands in model.erased for a post that was deleted before its author was erased, by
+// servers whose clocks differ: it may have receivers, who are told once more that it is gone.
+const unsureErased = -1
+
 func newModel() *model {
 	return &model{
 		posts: map[string]*social.Post{}, follows: map[[2]string]bool{}, blocks: map[[2]string]bool{},
-		likes: map[[2]string]bool{}, circles: map[string]*modelCircle{}, delivery: map[string]social.Delivery{},
+		likes: map[[2]string]bool{}, circles: map[string]*modelCircle{}, delivery: map[string]social.Delivery{}, mutes: map[[2]string]bool{},
 		ended: map[[2]string]bool{}, erased: map[string]int64{}, plain: map[string]string{},
 		removed: map[string]map[string]social.Removal{},
 		nobody:  map[[2]string]bool{}, erasedAt: map[string]time.Time{},
@@ -129,23 +157,28 @@ func (m *model) relation(reader string, p *social.Post) social.Relation {
 	}
 	if root := m.posts[p.Root]; root != nil && !root.Deleted {
 		above := m.relation(reader, root)
-		above.Member = m.member(reader, root, m.removed[p.ID])
+		above.Member, above.Muted = m.member(reader, root, m.removed[p.ID])
 		rel.RootExists, rel.Root = true, social.Decide(root, above)
 	}
 	for _, id := range p.Audience.Circles {
 		rel.OwnCircle = rel.OwnCircle || m.plain[id] == reader && reader == p.Author
 	}
-	rel.Member = m.member(reader, p, nil)
+	rel.Member, rel.Muted = m.member(reader, p, nil)
 	return rel
 }
 
-// member reports whether a reader sees a post through a circle, except some.
-func (m *model) member(reader string, p *social.Post, but map[string]social.Removal) bool {
-	return slices.ContainsFunc(p.Audience.Circles, func(id string) bool {
+// member reports whether a reader sees a post through a circle, except some, and has muted all of
+// these.
+func (m *model) member(reader string, p *social.Post, but map[string]social.Removal) (member, muted bool) {
+	heard := false
+	for _, id := range p.Audience.Circles {
 		c := m.circles[id]
 		_, without := but[id]
-		return c != nil && c.shows(reader, p) && !m.ended[[2]string{p.ID, id}] && !without
-	})
+		if c != nil && c.shows(reader, p) && !m.ended[[2]string{p.ID, id}] && !without {
+			member, heard = true, heard || !m.muted(reader, id)
+		}
+	}
+	return member, member && !heard
 }
 
 // removals returns the removals of a post as its card has them for a reader.
@@ -157,6 +190,11 @@ func (m *model) removals(reader string, p *social.Post) (list []social.Removal) 
 	return list
 }
 
+// muted reports whether an agent has muted a group. A plain circle cannot be muted.
+func (m *model) muted(agent, circle string) bool {
+	return m.mutes[[2]string{agent, circle}] && m.circles[circle].group
+}
+
 // drop deletes a circle, and with it the access of members to posts that are addressed to it.
 func (m *model) drop(id string) {
 	delete(m.circles, id)
@@ -166,7 +204,8 @@ func (m *model) drop(id string) {
 // endCircle ends the access of members to posts that are addressed to a circle so far.
 func (m *model) endCircle(id string) {
 	for _, p := range m.posts {
-		if slices.Contains(p.Audience.Circles, id) {
+		_, removed := m.removed[p.ID][id]
+		if removed || slices.Contains(p.Audience.Circles, id) {
 			m.ended[[2]string{p.ID, id}] = true
 		}
 	}
@@ -419,7 +458,7 @@ func (e *env) checkMember(m *model, circle, agent string) {
 	e.Helper()
 	c := m.circles[circle]
 	want := m.sorted(func(p *social.Post) bool {
-		return !p.Deleted && !p.Remote() && c.shows(agent, p) && slices.Contains(p.Audience.Circles, circle) &&
+		return !p.Deleted && !p.Remote() && c.shows(agent, p) && !m.muted(agent, circle) && slices.Contains(p.Audience.Circles, circle) &&
 			!m.ended[[2]string{p.ID, circle}] && !m.blocked(agent, p.Author)
 	})
 	got := must[[]social.Entry](e)(e.MemberEntries(e.ctx, circle, agent, social.Position{}, 1000))
@@ -468,6 +507,9 @@ func (e *env) checkReceivers(m *model, agents []string, p *social.Post) {
 	alive.Deleted = false
 	agents = slices.Sorted(slices.Values(agents))
 	erased := p.Deleted && m.erased[p.ID] == p.Version
+	if m.erased[p.ID] == unsureErased {
+		return
+	}
 	for _, withFollowers := range []bool{true, false} {
 		want := []social.Receiver{}
 		for _, agent := range agents {

@@ -54,8 +54,16 @@ var referring = []reference{
 		must[bool](e)(e.AddMember(e.ctx, "c", b, "o", here))
 		return visible(e, b, e.publish("o", inCircles("c")))
 	}},
+	{"membership of a replaced circle", func(e *env, b string) func() bool {
+		e.ok(second(e.PutCircle(e.ctx, social.Circle{ID: "r" + b, Owner: "o"}, []string{b}, here)))
+		return visible(e, b, e.publish("o", inCircles("r"+b)))
+	}},
+	{"membership of a replaced group", func(e *env, b string) func() bool {
+		e.ok(second(e.PutCircle(e.ctx, social.Circle{ID: "s" + b, Owner: "o", CircleTerms: social.CircleTerms{Kind: social.KindGroup}}, []string{b}, here)))
+		return visible(e, b, e.publish("o", inCircles("s"+b)))
+	}},
 	{"membership of a group", func(e *env, b string) func() bool {
-		must[bool](e)(e.AddMember(e.ctx, "g", b, "o", here))
+		must[bool](e)(e.AddMember(e.ctx, "g", b, "", here))
 		return visible(e, b, e.publish("o", inCircles("g")))
 	}},
 	{"invitation", func(e *env, b string) func() bool {

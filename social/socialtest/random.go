@@ -33,6 +33,15 @@ func random(seed uint64, clocks ...time.Duration) func(*env) {
 	}
 }
 
+// manyNetworks returns seeds for random, and the differences of the clocks.
+func manyNetworks() map[uint64][]time.Duration {
+	networks := map[uint64][]time.Duration{}
+	for seed := range uint64(40) {
+		networks[100+seed] = [][]time.Duration{nil, {0, time.Minute}, {0, 365 * 24 * time.Hour, -time.Hour, 5 * time.Minute}}[seed%3]
+	}
+	return networks
+}
+
 // walk is one random walk.
 type walk struct {
 	*env
@@ -62,7 +71,7 @@ func (w *walk) step() {
 		w.doErase()
 		return
 	}
-	switch w.r.IntN(19) {
+	switch w.r.IntN(21) {
 	case 0, 1, 2:
 		w.newPost()
 	case 3, 4:
@@ -85,6 +94,10 @@ func (w *walk) step() {
 		w.doReport()
 	case 17, 18:
 		w.doRemove()
+	case 19:
+		w.doMute()
+	case 20:
+		w.doHandOver()
 	}
 }
 
@@ -210,9 +223,20 @@ func (w *walk) doCircle() {
 	}
 	terms := put.CircleTerms
 	err := second(w.PutCircle(w.ctx, put, members, here))
-	blocked := slices.ContainsFunc(members, func(agent string) bool { return w.m.blocked(agent, owner) })
-	if c != nil && c.owner != owner || blocked {
+	joining := slices.DeleteFunc(slices.Clone(members), func(agent string) bool { return c != nil && c.members[agent] })
+	blocked := slices.ContainsFunc(joining, func(agent string) bool { return w.m.blocked(agent, owner) })
+	switch {
+	case c != nil && c.owner != owner:
 		require.ErrorIs(w, err, feed.ErrForbidden)
+		return
+	case c == nil && put.Until != 0 && put.Until <= w.clock().Unix():
+		require.ErrorIs(w, err, feed.ErrInvalid)
+		return
+	case blocked:
+		require.ErrorIs(w, err, feed.ErrForbidden)
+		return
+	case c != nil && c.over(w.clock()) && slices.ContainsFunc(joining, func(agent string) bool { return agent != owner }):
+		require.ErrorIs(w, err, feed.ErrRule)
 		return
 	}
 	require.NoError(w, err)
@@ -228,9 +252,11 @@ func (w *walk) doCircle() {
 	}
 	c.name = put.Name
 	if c.group {
+		w.m.add(id, owner)
 		members = append(members, owner)
 	}
 	maps.DeleteFunc(c.members, func(agent string, _ bool) bool { return !slices.Contains(members, agent) })
+	slices.Sort(members) // those who join at the same time inherit the group in this order
 	for _, agent := range members {
 		w.m.add(id, agent)
 	}
@@ -247,6 +273,8 @@ func (w *walk) doInvite() {
 		return
 	case !c.group:
 		require.ErrorIs(w, err, feed.ErrInvalid)
+	case c.over(w.clock()):
+		require.ErrorIs(w, err, feed.ErrRule)
 	case w.m.blocked(agent, c.owner):
 		require.ErrorIs(w, err, feed.ErrForbidden)
 	default:
@@ -262,9 +290,45 @@ func (w *walk) doInvite() {
 		require.ErrorIs(w, err, feed.ErrNotFound)
 		return
 	}
+	if c.over(w.clock()) && !c.members[agent] {
+		require.ErrorIs(w, err, feed.ErrRule)
+		return
+	}
 	require.NoError(w, err)
 	require.Equal(w, !c.members[agent], changed)
 	w.m.add(id, agent)
+}
+
+// doMute mutes or unmutes a circle, which need not exist.
+func (w *walk) doMute() {
+	id, agent := fmt.Sprintf("c%d", w.r.IntN(4)), w.agent()
+	pair, mute, on := [2]string{agent, id}, w.Mute, w.r.IntN(3) > 0
+	if !on {
+		mute = w.Unmute
+	}
+	require.Equal(w, w.m.mutes[pair] != on, must[bool](w.env)(mute(w.ctx, agent, social.MuteCircle, id)))
+	w.m.mutes[pair] = on
+}
+
+// doHandOver hands a group over to an agent, who may be no member.
+func (w *walk) doHandOver() {
+	id, agent := fmt.Sprintf("c%d", w.r.IntN(4)), w.agent()
+	c := w.m.circles[id]
+	_, err := w.PatchCircle(w.ctx, id, "", func(stored social.CircleChange) (social.CircleChange, error) {
+		stored.Owner = agent
+		return stored, nil
+	})
+	switch {
+	case c == nil:
+		require.ErrorIs(w, err, feed.ErrNotFound)
+	case agent != c.owner && !c.group:
+		require.ErrorIs(w, err, feed.ErrForbidden)
+	case agent != c.owner && !c.members[agent]:
+		require.ErrorIs(w, err, feed.ErrRule)
+	default:
+		require.NoError(w, err)
+		w.m.own(c, agent)
+	}
 }
 
 func (w *walk) doMember() {
@@ -285,8 +349,13 @@ func (w *walk) doMember() {
 		require.True(w, by == agent && err == nil || errors.Is(err, feed.ErrNotFound), err)
 		return
 	}
-	if on && w.m.blocked(agent, c.owner) || !on && c.group && agent == c.owner {
+	joins := on && !c.members[agent]
+	switch {
+	case joins && w.m.blocked(agent, c.owner) || !on && c.group && agent == c.owner:
 		require.ErrorIs(w, err, feed.ErrForbidden)
+		return
+	case joins && c.over(w.clock()):
+		require.ErrorIs(w, err, feed.ErrRule)
 		return
 	}
 	require.NoError(w, err)
@@ -353,14 +422,16 @@ func (w *walk) doPost() {
 	}
 	var err error
 	var got social.Post
-	ended := p.IsReply() && w.m.posts[p.Root].Deleted // until a job removes it, its author can
-	if w.r.IntN(2) == 0 && !ended {
+	ended := p.IsReply() && w.m.posts[p.Root].Deleted
+	if w.r.IntN(2) == 0 {
 		caption := fmt.Sprintf("edited %d #new", w.n)
 		got, err = w.EditPost(w.ctx, p.ID, by, social.Edit{Caption: &caption}, here)
 	} else {
 		err = w.DeletePost(w.ctx, p.ID, by, here)
 	}
 	switch {
+	case ended:
+		require.ErrorIs(w, err, feed.ErrNotFound)
 	case !p.Deleted && by == p.Author && !p.Remote():
 		require.NoError(w, err)
 		if got.ID == "" {
@@ -402,14 +473,21 @@ func (w *walk) doErase() {
 	}
 	for !must[bool](w.env)(w.EraseSome(w.ctx, agent, 1+w.r.IntN(5), nil)) {
 	}
-	w.pass(time.Second)        // an author is known by the replies of later seconds
 	ended := map[string]bool{} // before: the replies under these are removed by Purge
 	for id, p := range w.m.posts {
 		ended[id] = p.Deleted
 		if p.Author == agent {
 			tombstone := w.row(id)
 			require.True(w, tombstone.Deleted)
+			for _, mentioned := range p.Mentions {
+				if p.Removed { // so it has left their lists
+					w.m.nobody[[2]string{id, mentioned}] = true
+				}
+			}
 			w.m.posts[id], w.m.erased[id] = &tombstone, tombstone.Version
+			if ended[id] && w.skewed {
+				w.m.erased[id] = unsureErased
+			}
 			delete(w.m.removed, id)
 		}
 	}
@@ -431,9 +509,12 @@ func (w *walk) doErase() {
 	for id, c := range w.m.circles {
 		delete(c.invited, agent)
 		if delete(c.members, agent); c.owner == agent {
-			w.m.drop(id)
+			if w.m.own(c, c.heir()); c.owner == "" {
+				w.m.drop(id)
+			}
 		}
 	}
+	maps.DeleteFunc(w.m.mutes, func(pair [2]string, _ bool) bool { return pair[0] == agent })
 	for _, p := range w.m.posts {
 		if slices.Contains(p.Mentions, agent) { // the post is stored again without its grants to them
 			granted := len(p.Grants) > 0

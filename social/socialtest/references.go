@@ -24,6 +24,7 @@ var noReferences = strings.Fields(`
 	removals.removed_by removals.reason
 	promotions.id promotions.tags promotions.langs
 	files.key
+	mutes.kind
 	jobs.kind jobs.state jobs.error jobs.worker
 	freshet_settings.name freshet_settings.value`)
 

@@ -258,6 +258,16 @@ func removedReplies(e *env) {
 	require.Zero(e, e.card("", wide.ID).Comments)
 	require.Empty(e, must[[]social.Entry](e)(e.Grid(e.ctx, "n", "stranger", social.Position{}, 9)))
 	require.Len(e, must[[]social.Entry](e)(e.Grid(e.ctx, "stranger", "stranger", social.Position{}, 9)), 1)
+
+	// What is removed is not counted again when its author is erased.
+	last := e.post("a", inCircles("h"))
+	gone := e.reply("k", last.ID)
+	e.reply("m", last.ID)
+	e.ok(e.RemovePost(e.ctx, gone.ID, "o2", "", ""))
+	e.ok(e.EraseAgent(e.ctx, "k"))
+	e.eraseAll("k")
+	c = e.card("m", last.ID)
+	require.EqualValues(e, []int64{1, 1}, []int64{c.Comments, c.Commenters})
 }
 
 // removalsReported checks that no report of another system brings back what was removed.
@@ -356,6 +366,7 @@ func removalsOfReused(e *env) {
 	require.False(e, e.card("m", only.ID).Visible)
 
 	e.ok(e.EraseAgent(e.ctx, "a")) // another agent has the ids of author and posts
+	group.Owner = "m"              // the group has passed to its last member
 	put()
 	e.sees(true, "g", "m", report(only.ID, inCircles("g")))
 	require.Empty(e, e.card("a", only.ID).Removed)
@@ -363,5 +374,3 @@ func removalsOfReused(e *env) {
 	}
 	e.sees(true, "g", "m", e.row(only.ID))
 }
-
-func first(p social.Post, _ bool, err error) (social.Post, error) { return p, err }

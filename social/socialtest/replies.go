@@ -83,6 +83,9 @@ func replies(e *env) {
 	require.Empty(e, e.under("c", root.ID, true))
 	require.Empty(e, must[[]social.Entry](e)(e.Grid(e.ctx, "c", "c", social.Position{}, 9)))
 	require.ErrorIs(e, third2(e.CreatePost(e.ctx, reply("c", second.ID), social.Creation{})), feed.ErrNotFound)
+	_, err := e.EditPost(e.ctx, second.ID, "c", social.Edit{Caption: &caption}, here)
+	require.ErrorIs(e, err, feed.ErrNotFound)
+	require.ErrorIs(e, e.DeletePost(e.ctx, second.ID, "c", here), feed.ErrNotFound)
 	e.swept()
 	require.True(e, e.row(second.ID).Deleted)
 }

@@ -144,7 +144,7 @@ func repliesOfOthers(e *env) {
 		"the author was removed from the group, and posted to followers, too": {social.Audience{Followers: true, Circles: []string{"ours"}}, true},
 		"the author was removed from the group, and posted to everybody, too": {social.Audience{Public: true, Circles: []string{"ours"}}, true},
 	} {
-		must[bool](e)(e.AddMember(e.ctx, "ours", "a", "o", here))
+		must[bool](e)(e.AddMember(e.ctx, "ours", "a", "", here))
 		root := e.post("a", c.audience)
 		e.removeMember("ours", "a", "o")
 		e.pass(time.Second)

@@ -42,6 +42,9 @@ var reuses = map[string]func(e *env){
 	"suggestions":                 suggestionsOfErased,
 	"authors of public posts":     publicAuthorsOfReused,
 	"removals":                    removalsOfReused,
+	"refusals":                    refusalsOfErased,
+	"mutes":                       mutesOfErased,
+	"groups of an owner":          inherited,
 }
 
 // event creates a post by an event with a time in the past.

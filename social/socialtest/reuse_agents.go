@@ -247,7 +247,7 @@ func invitationsOfReused(e *env) {
 	again("i")
 	e.invited("g", "i")
 	e.pass(time.Second)
-	e.ok(e.EraseAgent(e.ctx, "o"))
+	e.ok(e.EraseAgent(e.ctx, "o")) // there is no other member, so the group ends
 	e.pass(time.Second)
 	again("o")
 	e.group("g", "o", social.CircleTerms{})
@@ -262,7 +262,10 @@ func groupsOfReused(e *env) {
 	e.cardsOf("o", "m", "n")
 	for name, end := range map[string]func(){
 		"dropped": func() { e.ok(e.DropCircle(e.ctx, "g", "o", here)) },
-		"erased":  func() { e.ok(e.EraseAgent(e.ctx, "o")) },
+		"erased": func() {
+			e.leave("g", "m") // nobody is left to own it
+			e.ok(e.EraseAgent(e.ctx, "o"))
+		},
 		"purged": func() {
 			e.ok(e.DropCircle(e.ctx, "g", "o", here))
 			e.pass(social.TombstoneLives + time.Hour)

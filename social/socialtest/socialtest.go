@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
 )
@@ -107,6 +108,22 @@ func Run(t *testing.T, place New) {
 		{"Order/reported before a group was created", reportedThenTaken},
 		{"Order/erasures, clocks apart", erasedApart},
 		{"Order/an erasure, and a post that is reported again", reportedErased},
+		{"Groups/consent", consent},
+		{"Groups/refusals", refusedInvitations},
+		{"Groups/invited", invitedList},
+		{"Groups/events that are over", endedEvents},
+		{"Groups/muted", mutes},
+		{"Groups/muted invitations", mutedInviters},
+		{"Groups/limit of mutes", muteLimit},
+		{"Groups/handed over", handedOver},
+		{"Groups/handed over, limit", handedOverLimit},
+		{"Groups/handed over, blocks", acrossBlocksOfOwner},
+		{"Groups/inherited", inherited},
+		{"Groups/inherited at once", inheritedAtOnce},
+		{"Groups/inherited by a reused id", inheritedByReused},
+		{"Groups/patched", patched},
+		{"Groups/patched at once", patchedAtOnce},
+		{"Authors/patched", patchedAuthor},
 		{"Likes/by author", affinities},
 		{"Authors/cards", authors},
 		{"Authors/counts of posts", postCounts},
@@ -146,6 +163,16 @@ func Run(t *testing.T, place New) {
 			check.run(newEnv(t, place))
 		})
 	}
+	t.Run("random operations/many more networks", func(t *testing.T) {
+		t.Parallel()
+		testenv.Full(t, "models")
+		for seed, clocks := range manyNetworks() {
+			t.Run(fmt.Sprint(seed), func(t *testing.T) {
+				t.Parallel()
+				random(seed, clocks...)(newEnv(t, place))
+			})
+		}
+	})
 	for name, run := range reuses {
 		t.Run("Ids used again/"+name, func(t *testing.T) {
 			t.Parallel()

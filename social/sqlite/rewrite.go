@@ -25,7 +25,7 @@ var (
 	selected  = regexp.MustCompile(`\(SELECT ([$@]\w+::\w+\[\])\)`)
 	among     = regexp.MustCompile(`(?s)ctid = ANY \(ARRAY\(SELECT x\.ctid FROM (\w+)( x .*?) FOR UPDATE OF x SKIP LOCKED\)\)`)
 	// keys are the primary keys of tables without a column id.
-	keys = map[string]string{"follows": "agent, author", "members": "circle, agent", "post_circles": "post, circle", "post_keys": "author, key"}
+	keys = map[string]string{"follows": "agent, author", "members": "circle, agent", "post_circles": "post, circle", "post_keys": "author, key", "refusals": "agent, owner, circle"}
 
 	// rules rewrite expressions that SQLite lacks. Lists in columns are JSON. There is no LATERAL:
 	// a correlated list of row ids also reads an index only as far as necessary.

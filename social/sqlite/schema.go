@@ -228,6 +228,16 @@ var Schema = sqlitefile.Schema{What: "social store", ID: 0x66727373, Oldest: 1, 
 		WHERE a.id = post_mentions.agent AND a.erased_agent > 0 AND p.id = post_mentions.post AND p.created > a.erased_agent;
 	 UPDATE reply_mentions SET life = a.erased_agent FROM authors a, posts p
 		WHERE a.id = reply_mentions.agent AND a.erased_agent > 0 AND p.id = reply_mentions.reply AND p.created > a.erased_agent;`,
+	// An agent is not invited again for a while by an owner whom they refused: to any group if the
+	// circle is '', else to one that they left. A mute is of a group, or of an owner's invitations:
+	// see social.MuteKind. joined is when a membership began, if it is known: the member who has been
+	// in a group longest inherits it.
+	`ALTER TABLE members ADD COLUMN joined INTEGER NOT NULL DEFAULT 0;
+	 CREATE TABLE refusals (agent TEXT NOT NULL, owner TEXT NOT NULL, circle TEXT NOT NULL, at INTEGER NOT NULL,
+		PRIMARY KEY (agent, owner, circle)) WITHOUT ROWID;
+	 CREATE INDEX refusals_by_owner ON refusals (owner);
+	 CREATE INDEX refusals_by_time ON refusals (at);
+	 CREATE TABLE mutes (agent TEXT NOT NULL, kind TEXT NOT NULL, id TEXT NOT NULL, PRIMARY KEY (agent, kind, id)) WITHOUT ROWID;`,
 }}
 
 // nowPublic is the statement of the triggers that adds an author to public_authors.

@@ -23,6 +23,7 @@ var watched = []struct {
 	{"follows", "VALUES (3, @.agent)", nil},
 	{"blocks", "VALUES (3, @.agent), (3, @.other)", nil},
 	{"members", "VALUES (3, @.agent)", nil},
+	{"mutes", "VALUES (3, @.agent)", nil},
 	{"circles", "VALUES (6, @.id)", []string{"owner", "name", "kind", "put", "gone", "dropped"}},
 	{"circles", "SELECT 1, post FROM post_circles WHERE circle = @.id", []string{"owner", "kind"}},
 	{"likes", "VALUES (4, @.agent)", nil},

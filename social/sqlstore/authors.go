@@ -26,6 +26,34 @@ func (s *Store) PutAuthor(ctx context.Context, a social.Author, at time.Time) er
 	}))
 }
 
+// PatchAuthor implements [social.Authors].
+func (s *Store) PatchAuthor(ctx context.Context, id string, patch func(social.Author) (social.Author, error)) (a social.Author, err error) {
+	if err := social.CheckAgent(id); err != nil {
+		return social.Author{}, err
+	}
+	err = s.write(ctx, func(t *Tx) {
+		kept := t.agent(changing, id)
+		a = social.Author{ID: id}
+		var suggest int
+		if t.row(into(&a.Name, &a.ImageURL, &a.Bio, &suggest), `SELECT name, image_url, bio, suggest_from_follows FROM authors WHERE id = $1`, id); t.err != nil {
+			return
+		}
+		a.SuggestFromFollows = chosen(suggest)
+		var refused error
+		if a, refused = patch(a); refused == nil {
+			a.ID = id
+			refused = a.Validate()
+		}
+		t.fail(refused)
+		t.later(saveAuthor, a.ID, a.Name, a.ImageURL, a.Bio, social.ChangeTime(time.Time{}, t.now, max(kept.cardAt, kept.Erased)),
+			true, choice(a.SuggestFromFollows))
+	})
+	if err != nil {
+		return social.Author{}, s.failed(ctx, "put author", err)
+	}
+	return a, nil
+}
+
 // saveAuthor stores a card: id, name, image, bio, time. The later wins, at equal times the greater.
 // If $6, it is a change made here, with the choice about the author's follows $7.
 const saveAuthor = `INSERT INTO authors (id, name, image_url, bio, card_at, has_card, suggest_from_follows)
@@ -110,7 +138,7 @@ func (s *Store) Author(ctx context.Context, reader, author string) (social.Autho
 			if st.self {
 				replies = sources.ownReplies
 			}
-			known = len(q.newest(replies, []string{author}, span{reader: reader, above: social.Position{At: erased/1e6 + 1}, n: 1})) > 0
+			known = len(q.newest(replies, []string{author}, span{reader: reader, n: 1})) > 0
 		}
 		if st.blocked || !known {
 			q.fail(fmt.Errorf("author %s: %w", author, feed.ErrNotFound))

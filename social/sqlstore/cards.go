@@ -39,7 +39,7 @@ func (f *facts) scan(scan Scan, more ...any) error {
 	}
 	f.post.Audience = social.Audience{Public: reach == social.ToAll, Followers: reach == social.ToFollowers}
 	f.rel.Pulled = delivery == social.Pull
-	f.rel.Member = f.memberBut(nil)
+	f.rel.Member, f.rel.Muted = f.memberBut(nil)
 	f.post.Deleted = !f.there
 	f.post.Removed = removed == removedEverywhere
 	f.removals, err = parseRemovals(removals)
@@ -53,16 +53,23 @@ func (f *facts) under(root *facts) {
 		return
 	}
 	rel := root.rel
-	rel.Member = root.memberBut(f.removals)
+	rel.Member, rel.Muted = root.memberBut(f.removals)
 	f.rel.RootExists, f.rel.Root = true, social.Decide(&root.post, rel)
 }
 
-// memberBut reports whether the reader sees the post through a circle, except those of removals.
-func (f *facts) memberBut(removals []social.Removal) bool {
-	return slices.ContainsFunc(f.circles, func(c string) bool {
+// memberBut reports whether the reader sees the post through a circle, except those of removals, and
+// has muted all of these.
+func (f *facts) memberBut(removals []social.Removal) (member, muted bool) {
+	for _, c := range f.circles {
 		id, _, _ := strings.Cut(c[1:], " ")
-		return c[:1] == seesThrough && !(id != "" && removedFrom(removals, id))
-	})
+		if c[:1] == seesNothing || id != "" && removedFrom(removals, id) {
+			continue
+		}
+		if member = true; c[:1] == seesThrough {
+			return true, false
+		}
+	}
+	return member, member
 }
 
 func (f *facts) decide() social.Decision { return social.Decide(&f.post, f.rel) }
@@ -93,22 +100,27 @@ var factColumns = `p.author, p.origin, p.reach, p.reply, p.react, coalesce(a.del
 // reader is p's author. The circle must not have been dropped since, and a plain circle must belong
 // to p's author: another agent may have its id now. Only members could post to a group.
 //
-// A row begins with [seesThrough] if the reader joined before p was addressed to it; see order.go. Id
-// and name follow, unless it is a plain circle of another agent; the name only if the reader is a
-// member or the owner.
-const circlesOfPost = `ARRAY(SELECT CASE WHEN ` + placed + ` THEN '` + seesThrough + `' ELSE '-' END || CASE WHEN c.kind = 'circle' AND c.owner <> $1 THEN '' WHEN c.owner = $1 OR m.at > 0 THEN c.id || ' ' || c.name ELSE c.id || ' ' END FROM post_circles pc
+// A row begins with [seesThrough], or [seesMuted], if the reader joined before p was addressed to it;
+// see order.go. Id and name follow, unless it is a plain circle of another agent; the name only if
+// the reader is a member or the owner.
+const circlesOfPost = `ARRAY(SELECT CASE WHEN ` + placed + ` THEN CASE WHEN mu.id <> '' THEN '` + seesMuted + `' ELSE '` + seesThrough + `' END ELSE '` + seesNothing + `' END || CASE WHEN c.kind = 'circle' AND c.owner <> $1 THEN '' WHEN c.owner = $1 OR m.at > 0 THEN c.id || ' ' || c.name ELSE c.id || ' ' END FROM post_circles pc
 	JOIN circles c ON c.id = pc.circle AND (c.owner = pc.author OR c.kind <> 'circle') AND c.gone = 0 AND c.dropped < pc.incarnation
 		AND c.put > coalesce((SELECT o.erased_agent FROM authors o WHERE o.id = c.owner), 0)
 	LEFT JOIN members m ON m.circle = pc.circle AND m.agent = $1 AND m.gone = 0 AND m.at > ` + erasedReader + `
+	LEFT JOIN mutes mu ON mu.agent = $1 AND mu.kind = '` + string(social.MuteCircle) + `' AND mu.id = pc.circle AND m.since > 0
 	WHERE pc.post = p.id AND (m.at > 0 OR pc.author = $1))`
 
-const seesThrough = `+`
+const (
+	seesThrough = `+`
+	seesMuted   = `~` // a group that the reader has muted
+	seesNothing = `-`
+)
 
 // named returns the circles to name to the reader.
 func (f *facts) named() (list []social.CircleRef) {
 	for _, c := range f.circles {
 		id, name, named := strings.Cut(c[1:], " ")
-		if named && (c[:1] == seesThrough || f.post.Author == f.rel.Reader) {
+		if named && (c[:1] != seesNothing || f.post.Author == f.rel.Reader) {
 			list = append(list, social.CircleRef{ID: id, Name: name})
 		}
 	}

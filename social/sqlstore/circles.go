@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -16,7 +17,7 @@ import (
 type circle struct {
 	social.Circle
 	put, dropped, replaced int64
-	joined                 int64 // the latest [circle.since] of a member
+	joined                 int64 // the latest [circle.since] and [circle.began] of a member
 	posted                 int64 // the place of the latest post made here; see [Tx.place]
 	reported               int64 // the latest time of a post that an event reported
 	erased                 int64 // stamp up to which the owner is erased, with everything they made
@@ -54,7 +55,7 @@ func (q *Query) circle(mode lock, id string) *circle {
 }
 
 // openCircle locks and reads a circle for a change. If its owner was erased, it drops the circle
-// first, as the erasure would.
+// first, or passes it on, as the erasure would.
 func (t *Tx) openCircle(id string) *circle {
 	c := t.circle(changing, id)
 	if !c.alive() {
@@ -66,8 +67,11 @@ func (t *Tx) openCircle(id string) *circle {
 	return c
 }
 
-// endCircle drops a circle whose owner was erased.
+// endCircle drops a circle whose owner was erased, unless it is a group that a member can own.
 func (t *Tx) endCircle(c *circle) {
+	if t.passOn(c) {
+		return
+	}
 	c.Name = ""
 	t.dropCircle(c, max(c.erased, c.put))
 }
@@ -97,13 +101,14 @@ func (s *Store) PutCircle(ctx context.Context, c social.Circle, members []string
 		stored = social.Circle{} // of an attempt that is repeated
 		kept := t.openCircle(c.ID)
 		if kept.alive() && kept.Owner != c.Owner {
-			t.fail(feed.Errorf(feed.ErrForbidden, "circle %s belongs to another agent: not allowed", c.ID))
+			t.fail(errNotOwned(c.ID))
 		}
-		kept.erased = t.agents(doing, append(slices.Clone(members), c.Owner)...)[c.Owner].ErasedAgent
+		agents := t.agents(doing, append(slices.Clone(members), c.Owner)...)
+		kept.erased = agents[c.Owner].ErasedAgent
 		if !at.IsZero() && social.Stamp(at) <= kept.erased {
 			return // the circle belongs to an agent who had the id before
 		}
-		stamp := t.circleTime(kept, at)
+		stamp := t.circleTime(kept, at, agents)
 		if t.putCircle(kept, c, stamp, !at.IsZero()); members != nil {
 			t.replaceMembers(kept, members, stamp, !at.IsZero())
 		}
@@ -129,13 +134,17 @@ func checkCircle(c social.Circle, members []string) error {
 	return nil
 }
 
-// circleTime returns the stamp of a change of a circle that affects its members.
-func (t *Tx) circleTime(c *circle, at time.Time) int64 {
+// circleTime returns the stamp of a change of a circle that affects its members. One made here is
+// later than all of theirs, and than the erasures of the agents that it names.
+func (t *Tx) circleTime(c *circle, at time.Time, named map[string]*agent) int64 {
 	if !at.IsZero() {
 		return social.Stamp(at)
 	}
 	var latest int64
 	t.row(into(&latest), `SELECT coalesce(max(at), 0) FROM members WHERE circle = $1`, c.ID)
+	for _, a := range named {
+		latest = max(latest, a.ErasedAgent)
+	}
 	return social.ChangeTime(at, t.now, max(latest, c.latest()))
 }
 
@@ -146,6 +155,9 @@ func (t *Tx) putCircle(kept *circle, c social.Circle, at int64, fromEvent bool) 
 	alive := kept.alive()
 	if !social.Supersedes(true, at, alive, max(kept.put, kept.dropped)) {
 		return
+	}
+	if !fromEvent {
+		t.checkUntil(kept, c, alive)
 	}
 	if alive {
 		t.fail(c.Complete(&kept.Circle))
@@ -186,8 +198,8 @@ func (t *Tx) admitWaiting(c *circle) {
 	if len(out) > 0 {
 		t.setMembers(c, membership{agents: out})
 	}
-	t.exec(`UPDATE members SET since = CASE WHEN $2 THEN at ELSE CAST($3 AS bigint) END WHERE circle = $1 AND gone = 0`, c.ID, c.ordered(), c.sinceAll())
-	t.row(into(&c.joined), `SELECT coalesce(max(since), 0) FROM members WHERE circle = $1 AND gone = 0`, c.ID)
+	t.exec(`UPDATE members SET joined = at, since = CASE WHEN $2 THEN at ELSE CAST($3 AS bigint) END WHERE circle = $1 AND gone = 0`, c.ID, c.ordered(), c.sinceAll())
+	t.row(into(&c.joined), `SELECT coalesce(max(greatest(since, joined)), 0) FROM members WHERE circle = $1 AND gone = 0`, c.ID)
 	t.membersChanged(c.ID, waiting, jobs.PrioritySoon)
 }
 
@@ -228,21 +240,28 @@ func (s *Store) changeCircle(ctx context.Context, id, by string, at time.Time, d
 	}
 	return s.failed(ctx, "change circle", s.write(ctx, func(t *Tx) {
 		c := t.openCircle(id)
-		switch {
-		case !c.alive() && at.IsZero(), by != "" && t.role(c, by) == social.NoRole:
-			t.fail(noCircle(id))
-		case by != "" && c.Owner != by:
-			t.fail(feed.Errorf(feed.ErrForbidden, "circle %s does not belong to %s: not allowed", id, by))
+		if by != "" || at.IsZero() {
+			t.checkOwner(c, by)
 		}
 		do(t, c)
 	}))
+}
+
+// checkUntil checks the end of an event that a call creates or changes.
+func (t *Tx) checkUntil(kept *circle, c social.Circle, alive bool) {
+	if !alive {
+		t.fail(c.CheckUntil(nil, t.now))
+		return
+	}
+	c.Until = cmp.Or(c.Until, kept.Until)
+	t.fail(c.CheckUntil(&kept.Circle, t.now))
 }
 
 func noCircle(id string) error { return fmt.Errorf("circle %s: %w", id, feed.ErrNotFound) }
 
 // DropCircle implements [social.Circles].
 func (s *Store) DropCircle(ctx context.Context, id, by string, at time.Time) error {
-	return s.changeCircle(ctx, id, by, at, func(t *Tx, c *circle) { t.dropCircle(c, t.circleTime(c, at)) })
+	return s.changeCircle(ctx, id, by, at, func(t *Tx, c *circle) { t.dropCircle(c, t.circleTime(c, at, nil)) })
 }
 
 func (t *Tx) dropCircle(c *circle, at int64) {

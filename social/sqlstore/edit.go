@@ -91,8 +91,9 @@ func (t *Tx) editable(id, by string, at time.Time) *record {
 		return r
 	}
 	f := t.facts(by, id)
+	rootGone := by != "" && r.Post.IsReply() && !f.rel.RootExists // the reply is deleted soon
 	switch {
-	case !f.there:
+	case !f.there, rootGone:
 		t.fail(fmt.Errorf("%s: %w", id, feed.ErrNotFound))
 	case by == "" || by == r.Post.Author && !r.Post.Remote():
 	case f.decide().Visible:

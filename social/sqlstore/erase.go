@@ -38,8 +38,11 @@ func (s *Store) erase(ctx context.Context, agent string, what int) error {
 		return err
 	}
 	return s.failed(ctx, "erase", s.write(ctx, func(t *Tx) {
-		// The lock waits for all their writes under way; later writes see the stamps.
-		t.lockAgents(exclusive, agent)
+		if what == erasingAgent {
+			t.passOnAll(agent)
+		} else {
+			t.lockAgents(exclusive, agent)
+		}
 		var at, rest int64
 		t.row(into(&at), eraseTime, agent, social.Stamp(t.now))
 		if what == erasingAgent {
@@ -47,6 +50,7 @@ func (s *Store) erase(ctx context.Context, agent string, what int) error {
 			t.later(`DELETE FROM blocks WHERE agent = $1`, agent)
 			t.later(`DELETE FROM suggestions WHERE agent = $1`, agent)
 			t.later(`UPDATE removals SET agent = '', reason = '' WHERE agent = $1 AND agent <> ''`, agent)
+			t.later(`DELETE FROM mutes WHERE agent = $1`, agent)
 		}
 		t.later(eraseText, agent, at, rest, what)
 		t.mark(jobs.Dirty{Kind: jobs.Erase, Key: agent, Priority: jobs.PriorityRemoval})
@@ -62,6 +66,7 @@ const eraseTime = `SELECT greatest($2::bigint,
 	coalesce((SELECT max(at) + 1 FROM members WHERE agent = $1 AND gone = 0), 0),
 	coalesce((SELECT max(greatest(put, replaced)) + 1 FROM circles WHERE owner = $1 AND gone = 0), 0),
 	coalesce((SELECT max(at) + 1 FROM invitations WHERE agent = $1), 0),
+	coalesce((SELECT max(at) + 1 FROM refusals WHERE agent = $1 OR owner = $1), 0),
 	coalesce((SELECT max(at) + 1 FROM likes WHERE agent = $1), 0),
 	coalesce((SELECT max(at) + 1 FROM blocks WHERE agent = $1), 0),
 	coalesce((SELECT max(at) + 1 FROM post_keys WHERE author = $1), 0))`
@@ -102,7 +107,7 @@ func (e *eraser) run(ctx context.Context, s *Store) (done bool, err error) {
 	type step = func(*Tx) int
 	steps := []step{e.posts, e.followers, e.comments, e.replies}
 	if e.at.what == erasingAgent {
-		steps = append(steps, e.following, e.circles, e.memberships, e.invitations, e.likes, e.mentions, e.keys, e.suggestions)
+		steps = append(steps, e.following, e.circles, e.memberships, e.invitations, e.refusals, e.likes, e.mentions, e.keys, e.suggestions)
 	}
 	for i, step := range steps {
 		if i == 1 {
@@ -164,10 +169,10 @@ func (e *eraser) delete(t *Tx, text string) int {
 	if len(ids) > 0 {
 		records := t.records(changing, ids)
 		t.lockRoots(ids...)
-		t.forgetRemovals(slices.Collect(maps.Values(records))...)
 		for _, r := range records {
 			t.delete(r, max(e.at.card, r.Latest()))
 		}
+		t.forgetRemovals(slices.Collect(maps.Values(records))...)
 	}
 	return len(ids)
 }

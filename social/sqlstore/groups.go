@@ -40,6 +40,16 @@ func (c *circle) since(agent string, stamp int64, fromEvent bool) int64 {
 	return max(stamp, c.posted+1, c.reported+1)
 }
 
+// began returns the column joined of a membership that begins at a stamp: it is later than those of
+// the members so far, whatever the clocks of the servers, so that the member who has been in the group
+// longest has the lowest. Among joinings that events report, their times count.
+func (c *circle) began(stamp int64, fromEvent bool) int64 {
+	if fromEvent {
+		return stamp
+	}
+	return max(stamp, c.joined+1)
+}
+
 // owners returns the owner as a list, empty if unknown.
 func (c *circle) owners() []string {
 	if c.Owner == "" {
@@ -51,6 +61,12 @@ func (c *circle) owners() []string {
 // invited is the condition that an invitation is valid: newer than the last deletion of the circle
 // and the erasure of its agent and owner.
 const invited = ` i.at > c.dropped AND i.at > (SELECT coalesce(max(e.erased_agent), 0) FROM authors e WHERE e.id IN (i.agent, c.owner))`
+
+// openInvitation is the condition that an invitation is valid and its event, if it is one, not over
+// at the time of a parameter, in Unix seconds.
+func openInvitation(now string) string {
+	return invited + ` AND (c.until = 0 OR c.until > ` + now + `)`
+}
 
 // role returns an agent's role in a circle, as far as the agent may know it.
 func (q *Query) role(c *circle, agent string) social.Role {
@@ -127,14 +143,15 @@ func (s *Store) Invite(ctx context.Context, id, agent, by string) (changed bool,
 	if err := social.CheckAgent(agent); err != nil {
 		return false, err
 	}
-	err = s.changeCircle(ctx, id, by, time.Time{}, func(t *Tx, c *circle) { changed = t.invite(c, agent) })
+	err = s.changeCircle(ctx, id, by, time.Time{}, func(t *Tx, c *circle) { changed = t.invite(c, agent, by) })
 	return changed && err == nil, err
 }
 
-func (t *Tx) invite(c *circle, agent string) bool {
+func (t *Tx) invite(c *circle, agent, by string) bool {
 	if !c.Open() {
 		t.fail(feed.Errorf(feed.ErrInvalid, "%s is a circle; only groups and events take invitations", c.ID))
 	}
+	t.fail(c.CheckOpen(t.now))
 	erased := t.agents(doing, agent, c.Owner)[agent].ErasedAgent
 	if len(t.blockedAmong(c.Owner, []string{agent})) > 0 {
 		t.fail(errBlocked(c.Owner, agent))
@@ -142,9 +159,13 @@ func (t *Tx) invite(c *circle, agent string) bool {
 	if t.role(c, agent) != social.NoRole {
 		return false
 	}
+	if by != "" && t.refuses(agent, c) {
+		t.fail(feed.Errorf(feed.ErrForbidden, "%s cannot be invited to %s by %s for now: not allowed", agent, c.ID, c.Owner))
+	}
 	var ofCircle, ofAgent, byOwner int
-	t.row(into(&ofCircle, &ofAgent, &byOwner), `SELECT (SELECT count(*) FROM invitations WHERE circle = $1), (SELECT count(*) FROM invitations WHERE agent = $2),
-		(SELECT count(*) FROM invitations i JOIN circles c ON c.id = i.circle AND c.owner = $3 WHERE i.agent = $2 AND`+invited+`)`, c.ID, agent, c.Owner)
+	t.row(into(&ofCircle, &ofAgent, &byOwner), `SELECT (SELECT count(*) FROM invitations WHERE circle = $1), count(*), coalesce(sum(CASE WHEN c.owner = $3 THEN 1 ELSE 0 END), 0)
+		FROM invitations i JOIN circles c ON c.id = i.circle WHERE i.agent = $2 AND (c.owner = $3 OR`+hearsInviter("$2")+`) AND`+openInvitation("$4"),
+		c.ID, agent, c.Owner, t.now.Unix())
 	switch {
 	case ofCircle >= social.MaxCircleMembers:
 		t.fail(fmt.Errorf("%w: a group has at most %d open invitations", feed.ErrLimit, social.MaxCircleMembers))
@@ -170,6 +191,9 @@ func (s *Store) Withdraw(ctx context.Context, id, agent, by string) (changed boo
 	err = s.changeCircle(ctx, id, by, time.Time{}, func(t *Tx, c *circle) {
 		invited := t.role(c, agent) == social.RoleInvited
 		changed = t.exec(`DELETE FROM invitations WHERE circle = $1 AND agent = $2`, id, agent) > 0 && invited
+		if changed && own {
+			t.refuse(agent, c, "")
+		}
 	})
 	if own && errors.Is(err, feed.ErrNotFound) {
 		err = nil // as if the agent was not invited to an existing group
@@ -189,6 +213,7 @@ func (s *Store) CircleFor(ctx context.Context, id, agent string) (social.Circle,
 	var role social.Role
 	err := s.snapshot(ctx, func(q *Query) {
 		c, role = q.circleFor(id, agent)
+		c.Muted = agent != "" && q.muted(id, agent)
 		if role == social.RoleOwner || role == social.RoleMember {
 			one := []social.Circle{c.Circle}
 			q.newestIn(agent, one)
@@ -234,7 +259,7 @@ func (s *Store) CirclePosts(ctx context.Context, reader, id string, below social
 // postsOf returns the source of the posts of a circle, for a member of a group or the owner.
 func postsOf(c *social.Circle) string {
 	if c.Open() {
-		return sources.circles
+		return sources.ofCircle
 	}
 	return sources.ownCircles
 }
@@ -269,14 +294,18 @@ var circlesAs = map[social.Role]string{
 	social.RoleOwner: `FROM circles c WHERE c.owner = $1`,
 	social.RoleMember: `FROM members m JOIN circles c ON c.id = m.circle AND c.owner <> $1
 		WHERE m.agent = $1 AND m.gone = 0 AND m.since > 0 AND m.at > ` + erasedAgent("$1") + notBlocked(`$1`, `c.owner`),
-	social.RoleInvited: `FROM invitations i JOIN circles c ON c.id = i.circle WHERE i.agent = $1 AND` + invited + notBlocked(`$1`, `c.owner`),
+	social.RoleInvited: `FROM invitations i JOIN circles c ON c.id = i.circle WHERE i.agent = $1 AND` + openInvitation("$4") + ` AND` + hearsInviter("$1") + notBlocked(`$1`, `c.owner`),
 }
 
 // CirclesOf implements [social.Circles].
 func (s *Store) CirclesOf(ctx context.Context, agent string, role social.Role, after string, n int) (list []social.Circle, err error) {
+	args := []any{agent, after, n}
+	if role == social.RoleInvited {
+		args = append(args, s.opts.Clock().Unix())
+	}
 	err = s.snapshot(ctx, func(q *Query) {
-		list = rowsOf(q, func(c *social.Circle) []any { return append(columnsOf(c), &c.ID) }, `SELECT `+circleColumns+`, c.id `+circlesAs[role]+` AND c.gone = 0 AND c.put > `+erasedAgent("c.owner")+` AND c.id > $2 ORDER BY c.id LIMIT $3`,
-			agent, after, n)
+		list = rowsOf(q, func(c *social.Circle) []any { return append(columnsOf(c), &c.ID, &c.Muted) }, `SELECT `+circleColumns+`, c.id, `+mutes("$1", social.MuteCircle, "c.id")+` `+
+			circlesAs[role]+` AND c.gone = 0 AND c.put > `+erasedAgent("c.owner")+` AND c.id > $2 ORDER BY c.id LIMIT $3`, args...)
 		if role != social.RoleInvited {
 			q.newestIn(agent, list)
 		}

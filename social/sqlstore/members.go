@@ -58,6 +58,7 @@ type place struct {
 	kept        social.Register // the row: counted in the circle's size, even if an erasure has ended it
 	incarnation int64           // of the circle at the time they were added
 	since       int64           // see [circle.since]
+	joined      int64           // see [circle.began]; 0 if an older version stored it
 }
 
 // holds reports whether a change at a stamp supersedes the stored state.
@@ -66,16 +67,25 @@ func (m *membership) holds(k place, stamp int64) bool {
 		!m.on && k.kept.On && (stamp >= k.kept.At || m.ended && stamp >= k.incarnation)
 }
 
-// placesToSave are columns of rows of members.
-type placesToSave struct {
-	agents                        []string
-	at, gone, incarnations, since []int64
+// effect returns by how much a membership that changes alters the circle's size, and the priority of
+// the jobs of the change.
+func (m *membership) effect() (by, priority int) {
+	if m.on {
+		return 1, jobs.PrioritySoon
+	}
+	return -1, jobs.PriorityRemoval
 }
 
-func (p *placesToSave) add(agent string, at, gone, incarnation, since int64) {
+// placesToSave are columns of rows of members.
+type placesToSave struct {
+	agents                                []string
+	at, gone, incarnations, since, joined []int64
+}
+
+func (p *placesToSave) add(agent string, at, gone, incarnation, since, joined int64) {
 	p.agents = append(p.agents, agent)
 	p.at, p.gone = append(p.at, at), append(p.gone, gone)
-	p.incarnations, p.since = append(p.incarnations, incarnation), append(p.since, since)
+	p.incarnations, p.since, p.joined = append(p.incarnations, incarnation), append(p.since, since), append(p.joined, joined)
 }
 
 // setMembers applies changes of memberships of a locked circle that supersede the stored state, and
@@ -93,10 +103,7 @@ func (t *Tx) setMembers(c *circle, list ...membership) (changed int) {
 	var rows placesToSave
 	var joined []string
 	for _, m := range list {
-		by, priority := 1, jobs.PrioritySoon
-		if !m.on {
-			by, priority = -1, jobs.PriorityRemoval
-		}
+		by, priority := m.effect()
 		for _, agent := range t.admitted(c, m) {
 			k, stamp := places[agent], m.at
 			if stamp == 0 {
@@ -107,16 +114,16 @@ func (t *Tx) setMembers(c *circle, list ...membership) (changed int) {
 			}
 			if !m.holds(k, stamp) {
 				if !m.on && k.On && k.since > 1 && stamp >= k.since { // they joined again after this end
-					rows.add(agent, k.At, 0, k.incarnation, c.since(agent, k.At, m.fromEvent))
+					rows.add(agent, k.At, 0, k.incarnation, c.since(agent, k.At, m.fromEvent), k.At)
 					t.membersChanged(c.ID, []string{agent}, priority)
 				}
 				continue
 			}
-			since := k.since
+			since, began := k.since, k.joined
 			if !k.On {
-				since = c.since(agent, stamp, m.fromEvent)
+				since, began = c.since(agent, stamp, m.fromEvent), c.began(stamp, m.fromEvent)
 			}
-			rows.add(agent, stamp, t.goneStamp(m.on), cmp.Or(m.at, c.put), since)
+			rows.add(agent, stamp, t.goneStamp(m.on), cmp.Or(m.at, c.put), since, began)
 			if k.kept.On != m.on {
 				c.Size += by
 			}
@@ -125,6 +132,9 @@ func (t *Tx) setMembers(c *circle, list ...membership) (changed int) {
 				t.membersChanged(c.ID, []string{agent}, priority)
 			}
 			if m.on && !k.On {
+				if !m.fromEvent && agent != c.Owner {
+					t.fail(c.CheckOpen(t.now))
+				}
 				joined = append(joined, agent)
 			}
 		}
@@ -134,11 +144,11 @@ func (t *Tx) setMembers(c *circle, list ...membership) (changed int) {
 	}
 	t.joined(c, joined)
 	if len(rows.agents) > 0 {
-		c.joined = max(c.joined, slices.Max(rows.since))
-		t.exec(`INSERT INTO members (circle, agent, at, gone, incarnation, since) SELECT $1, d.*
-			FROM unnest($2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[]) d (agent, at, gone, incarnation, since) WHERE true
-			ON CONFLICT (circle, agent) DO UPDATE SET at = excluded.at, gone = excluded.gone, incarnation = excluded.incarnation, since = excluded.since`,
-			c.ID, Table{rows.agents, rows.at, rows.gone, rows.incarnations, rows.since})
+		c.joined = max(c.joined, slices.Max(rows.since), slices.Max(rows.joined))
+		t.exec(`INSERT INTO members (circle, agent, at, gone, incarnation, since, joined) SELECT $1, d.*
+			FROM unnest($2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[]) d (agent, at, gone, incarnation, since, joined) WHERE true
+			ON CONFLICT (circle, agent) DO UPDATE SET at = excluded.at, gone = excluded.gone, incarnation = excluded.incarnation, since = excluded.since,
+			joined = excluded.joined`, c.ID, Table{rows.agents, rows.at, rows.gone, rows.incarnations, rows.since, rows.joined})
 	}
 	return changed
 }
@@ -152,12 +162,12 @@ func (t *Tx) members(c *circle, ids []string) map[string]place {
 		var agent string
 		var k place
 		var gone int64
-		err := scan(&agent, &k.At, &gone, &k.incarnation, &k.since)
+		err := scan(&agent, &k.At, &gone, &k.incarnation, &k.since, &k.joined)
 		k.On = gone == 0
 		k.kept = k.Register
 		out[agent] = k
 		return err
-	}, `SELECT agent, at, gone, incarnation, since FROM members WHERE circle = $1 AND agent `+ofList2, c.ID, ids)
+	}, `SELECT agent, at, gone, incarnation, since, joined FROM members WHERE circle = $1 AND agent `+ofList2, c.ID, ids)
 	for id, a := range agents {
 		k := out[id]
 		if k.On = k.On && k.At > a.ErasedAgent; !k.On {
@@ -171,38 +181,48 @@ func (t *Tx) members(c *circle, ids []string) map[string]place {
 // AddMember implements [social.Circles].
 func (s *Store) AddMember(ctx context.Context, id, agent, by string, at time.Time) (bool, error) {
 	if by != agent {
-		return s.member(ctx, id, agent, by, true, at)
+		return s.member(ctx, id, agent, by, true, at, func(t *Tx, c *circle) {
+			if by != "" && c.Open() {
+				t.checkConsent(c, []string{agent})
+			}
+		}, nil)
 	}
 	return s.member(ctx, id, agent, "", true, at, func(t *Tx, c *circle) {
 		if t.role(c, agent) == social.NoRole {
 			t.fail(noCircle(id))
 		}
-	})
+	}, nil)
 }
 
 // RemoveMember implements [social.Circles].
 func (s *Store) RemoveMember(ctx context.Context, id, agent, by string, at time.Time) (bool, error) {
 	if by != agent {
-		return s.member(ctx, id, agent, by, false, at)
+		return s.member(ctx, id, agent, by, false, at, nil, nil)
 	}
-	changed, err := s.member(ctx, id, agent, "", false, at)
+	changed, err := s.member(ctx, id, agent, "", false, at, nil, func(t *Tx, c *circle) {
+		if c.alive() && c.Open() {
+			t.refuse(agent, c, c.ID)
+		}
+	})
 	if errors.Is(err, feed.ErrNotFound) {
 		err = nil // as for a circle that the agent is not a member of
 	}
 	return changed, err
 }
 
-func (s *Store) member(ctx context.Context, id, agent, by string, on bool, at time.Time, checks ...func(*Tx, *circle)) (changed bool, err error) {
+// member changes one membership. before and after, if not nil, run before the change and, if there
+// is one, after it.
+func (s *Store) member(ctx context.Context, id, agent, by string, on bool, at time.Time, before, after func(*Tx, *circle)) (changed bool, err error) {
 	if err := social.CheckAgent(agent); err != nil {
 		return false, err
 	}
 	err = s.changeCircle(ctx, id, by, at, func(t *Tx, c *circle) {
-		for _, check := range checks {
-			check(t, c)
+		if before != nil {
+			before(t, c)
 		}
 		if !on && c.alive() && c.Open() && c.Owner == agent {
 			if at.IsZero() {
-				t.fail(feed.Errorf(feed.ErrForbidden, "%s owns %s and cannot leave it; delete it instead", agent, id))
+				t.fail(feed.Errorf(feed.ErrForbidden, "%s owns %s and cannot leave it; hand it over or delete it: not allowed", agent, id))
 			}
 			return
 		}
@@ -210,6 +230,9 @@ func (s *Store) member(ctx context.Context, id, agent, by string, on bool, at ti
 		changed = t.setMembers(c, membership{agents: []string{agent}, on: on, at: social.Stamp(at), fromEvent: !at.IsZero()}) > 0
 		if !c.found || changed || c.joined > joined {
 			t.saveCircle(c) // memberships of a circle that does not exist yet are stored until it is created
+		}
+		if changed && after != nil {
+			after(t, c)
 		}
 	})
 	return changed && err == nil, err
@@ -230,4 +253,17 @@ func (s *Store) Members(ctx context.Context, id, reader, after string, n int) (l
 			AND m.agent > $2 AND m.at > `+erasedAgent("m.agent")+notBlocked(`$4`, `m.agent`)+` ORDER BY m.agent LIMIT $3`, id, after, n, reader)
 	})
 	return list, s.failed(ctx, "list members", err)
+}
+
+// Invited implements [social.Circles].
+func (s *Store) Invited(ctx context.Context, id, by, after string, n int) (list []string, err error) {
+	if err := social.CheckCircleID(id); err != nil {
+		return nil, err
+	}
+	err = s.snapshot(ctx, func(q *Query) {
+		q.checkOwner(q.circle(free, id), by)
+		list = q.texts(`SELECT i.agent FROM circles c JOIN invitations i ON i.circle = c.id
+			WHERE c.id = $1 AND i.agent > $2 AND`+openInvitation("$4")+notBlocked(`$5`, `i.agent`)+` ORDER BY i.agent LIMIT $3`, id, after, n, s.opts.Clock().Unix(), by)
+	})
+	return list, s.failed(ctx, "list invitations", err)
 }

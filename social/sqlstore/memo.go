@@ -80,9 +80,15 @@ type authorFacts struct {
 type readerFacts struct {
 	server  bool // the reader follows [social.Server]
 	erased  int64
-	circles map[string]int64 // of those with the reader as a member: the stamp since which the member sees posts
+	circles map[string]memberFacts // of those with the reader as a member
 	authors map[string]ties
 	liked   map[string]int64 // the incarnation of each post that the reader likes, 0 for no like; missing if not read yet
+}
+
+// memberFacts are a reader's membership in a circle.
+type memberFacts struct {
+	since int64 // see [circle.since]
+	muted bool  // a group that the reader has muted
 }
 
 // circleFacts are the parts of a circle that cards need. They are immutable.

@@ -217,7 +217,7 @@ func (a *asking) card(c *social.Card, f *cardFacts, known int64) {
 	if !d.Visible {
 		return
 	}
-	_, named := a.addressed(f, nil)
+	_, _, named := a.addressed(f, nil)
 	*c = social.Card{
 		ID: p.ID, Visible: true, Version: p.Version, CreatedAt: p.CreatedAt, Content: p.content,
 		Author: social.Author{ID: p.Author, Name: f.author.name, ImageURL: f.author.image},
@@ -242,10 +242,10 @@ func (a *asking) decide(f *cardFacts, but []social.Removal) social.Decision {
 	if !f.there() {
 		return social.Decision{}
 	}
-	member, _ := a.addressed(f, but)
+	member, muted, _ := a.addressed(f, but)
 	rel := social.Relation{
 		Reader: a.reader, Follows: f.ties.followed > f.author.erased, FollowsServer: a.own.server, Blocked: f.ties.blocked,
-		Member:    member,
+		Member: member, Muted: muted,
 		Mentioned: slices.Contains(p.mentioned, grantOf(a.reader, a.own.erased)),
 		Granted:   slices.Contains(p.Grants, grantOf(a.reader, a.own.erased)),
 		OwnCircle: p.ownCircle && p.Author == a.reader,
@@ -278,18 +278,21 @@ func (a *asking) rootOf(p *postFacts) *cardFacts {
 }
 
 // addressed reports whether the reader sees the post through a circle that it addresses, except
-// those of removals, and returns the circles to name to the reader; see [circlesOfPost].
-func (a *asking) addressed(f *cardFacts, but []social.Removal) (member bool, named []social.CircleRef) {
-	p := f.post
+// those of removals, and has muted all of these. It returns the circles to name to the reader; see
+// [circlesOfPost].
+func (a *asking) addressed(f *cardFacts, but []social.Removal) (member, muted bool, named []social.CircleRef) {
+	p, heard := f.post, false
 	for i, id := range p.Audience.Circles {
 		c, to := a.circles[id], p.addressed[i]
 		if !c.has(p, to.incarnation) {
 			continue
 		}
-		since, in := a.own.circles[id]
-		placed := since <= 1 || since < to.at
+		m, in := a.own.circles[id]
+		placed := m.since <= 1 || m.since < to.at
 		sees := in && placed
-		member = member || sees && !removedFrom(but, id)
+		if sees && !removedFrom(but, id) {
+			member, heard = true, heard || !m.muted
+		}
 		owns := c.owner == a.reader
 		told := sees || p.Author == a.reader
 		if told && (owns || !c.plain) {
@@ -300,7 +303,7 @@ func (a *asking) addressed(f *cardFacts, but []social.Removal) (member bool, nam
 			named = append(named, ref)
 		}
 	}
-	return member, sorted(named)
+	return member, member && !heard, sorted(named)
 }
 
 // has reports whether a post that addressed an incarnation of the circle still does.

@@ -85,11 +85,17 @@ func (a *asking) readTies(m missing) {
 }
 
 func (a *asking) readOwn() {
-	a.own = &readerFacts{circles: map[string]int64{}}
+	a.own = &readerFacts{circles: map[string]memberFacts{}}
 	a.q.row(into(&a.own.erased), `SELECT erased_agent FROM authors WHERE id = $1`, a.reader)
 	a.q.row(into(&a.own.server), `SELECT EXISTS (SELECT 1 FROM follows WHERE agent = $1 AND author = '`+social.Server+`' AND gone = 0 AND at > $2)`,
 		a.reader, a.own.erased)
-	mapOf(a.q, a.own.circles, `SELECT circle, since FROM members WHERE agent = $1 AND gone = 0 AND at > $2`, a.reader, a.own.erased)
+	a.q.each(func(scan Scan) error {
+		var id string
+		var m memberFacts
+		err := scan(&id, &m.since, &m.muted)
+		a.own.circles[id] = m
+		return err
+	}, `SELECT m.circle, m.since, `+mutedGroup("$1")+` FROM members m WHERE m.agent = $1 AND m.gone = 0 AND m.at > $2`, a.reader, a.own.erased)
 }
 
 func (a *asking) readCircles(ids []string) {

@@ -147,6 +147,9 @@ const circlesBy = `SELECT c.id FROM circles c JOIN members m ON m.circle = c.id 
 	WHERE c.owner = $2 AND c.gone = 0 AND m.since = 0
 	UNION ALL SELECT circle FROM members WHERE agent = $1 AND gone = 0 AND since > 0`
 
+// heardBy are the circles of circlesBy without the groups that the reader has muted.
+var heardBy = circlesBy + ` AND NOT ` + mutes("$1", social.MuteCircle, "members.circle")
+
 // Newest implements [social.Lists].
 func (s *Store) Newest(ctx context.Context, authors []string, below social.Position, n int) (list []social.Entry, err error) {
 	err = s.snapshot(ctx, func(q *Query) { list = q.newest(sources.open, authors, span{below: below, n: n}) })
@@ -167,7 +170,7 @@ func (s *Store) PairEntries(ctx context.Context, author, agent string, above soc
 		var circles []string
 		q.all(reads(into(&pushed), `SELECT EXISTS (SELECT 1 FROM follows f LEFT JOIN authors a ON a.id = f.author
 			WHERE f.agent = $1 AND f.author = $2 AND f.gone = 0 AND coalesce(a.delivery, 'push') <> 'pull')`, agent, author),
-			readsTexts(&circles, circlesBy, agent, author))
+			readsTexts(&circles, heardBy, agent, author))
 		parts := []part{{sources.circlesBy, circles}, {sources.mentionsBy, []string{agent}}}
 		if pushed {
 			parts = append(parts, part{sources.open, []string{author}})
@@ -201,7 +204,7 @@ var receiversText = `SELECT agent, min(rank) FROM (
 	UNION ALL SELECT * FROM (SELECT DISTINCT m.agent, 2 FROM post_circles pc
 		JOIN circles c ON c.id = pc.circle AND (c.owner = pc.author OR c.kind <> 'circle') AND c.gone = 0 AND c.dropped < pc.incarnation
 		JOIN members m ON m.circle = pc.circle AND m.gone = 0 AND ` + placed + `
-		WHERE pc.post = $1 AND m.agent > $3` + notBlocked(`m.agent`, `$2`) + ` ORDER BY m.agent LIMIT $4) by_circle
+		WHERE pc.post = $1 AND m.agent > $3 AND NOT (` + mutedGroup("m.agent") + `)` + notBlocked(`m.agent`, `$2`) + ` ORDER BY m.agent LIMIT $4) by_circle
 	UNION ALL SELECT * FROM (SELECT m.agent, 3 FROM post_mentions m WHERE m.post = $1 AND m.agent > $3
 		AND m.life = ` + lifeOf("m.agent") + notBlocked(`m.agent`, `$2`) + ` ORDER BY m.agent LIMIT $4) by_mention
 	) receivers GROUP BY agent ORDER BY agent LIMIT $4`

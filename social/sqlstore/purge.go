@@ -57,6 +57,7 @@ func (s *Store) Purge(ctx context.Context, n int) (removed int, err error) {
 		}
 		removed += int(t.exec(deleting(`post_keys x WHERE at <= $1 ORDER BY at LIMIT $2`), social.Stamp(t.now.Add(-social.KeyLives)), n))
 		removed += t.purgeAddresses(over, n)
+		removed += int(t.exec(deleting(`refusals x WHERE at <= $1 ORDER BY at LIMIT $2`), social.Stamp(t.now.Add(-social.RefusalLives)), n))
 		removed += t.purgeRevived(n)
 		removed += t.purgeSuggestions(n)
 		// After the statements that wait for posts: the creation of a post again locks its row

@@ -64,7 +64,8 @@ func (s *Store) RemovePost(ctx context.Context, id, by, circle, reason string) e
 			t.lockRoots(id)
 		}
 		f := t.facts(by, id)
-		if !f.there || f.post.Deleted {
+		rootGone := r.Post.IsReply() && !f.rel.RootExists
+		if !f.there || f.post.Deleted || rootGone {
 			t.fail(fmt.Errorf("%s: %w", id, feed.ErrNotFound))
 			return
 		}
@@ -221,7 +222,7 @@ func (t *Tx) keepRemoved(p *social.Post, r *record) {
 	if before > 0 && len(p.Audience.Circles) == 0 && p.Audience.Reach() == social.Addressed {
 		r.removed = removedEverywhere
 	}
-	if r.removed == removedEverywhere {
+	if p.Removed = r.removed == removedEverywhere; p.Removed {
 		p.Audience = social.Audience{}
 	}
 }
@@ -236,6 +237,7 @@ func (t *Tx) forgetRemovals(records ...*record) {
 		r.removed = removedNowhere
 	}
 	if len(ids) > 0 {
+		t.later(`UPDATE posts SET removed = $2 WHERE id = ANY ($1)`, ids, removedNowhere)
 		t.later(`DELETE FROM removals WHERE post = ANY ($1)`, ids)
 	}
 }

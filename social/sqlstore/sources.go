@@ -21,7 +21,10 @@ var sources = struct {
 	// the reader and the author of the root; and all, for themselves. Neither has those under
 	// deleted posts.
 	replies, ownReplies string
-	circles             string // keys are circles: posts addressed to them that the reader sees through each; not limited to n, as a post may occur once per circle
+	// Keys are circles: posts addressed to them that the reader sees through each and has not muted;
+	// not limited to n, as a post may occur once per circle.
+	circles  string
+	ofCircle string // as circles, also of groups that the reader has muted
 	// Keys are plain circles: posts of their owner that are addressed to them, as the owner reads them.
 	ownCircles string
 	mentions   string // keys are agents: posts that mention them
@@ -33,10 +36,11 @@ var sources = struct {
 	toAll:       ofReach(`2`),
 	toFollowers: ofReach(`1`),
 	own:         ofReach(`0, 1, 2`, ` AND q.origin = ''`),
-	replies:     ofReach(`3`, ` AND q.removed < 2`, repliesThere(` AND x.reach = 2`+notBlocked(`@reader`, `x.author`))),
-	ownReplies:  ofReach(`3, 4`, repliesThere(``)),
-	circles:     circles(``),
-	circlesBy:   circles(byAuthor),
+	replies:     replies(`3`, ` AND q.removed < 2`+repliesThere(` AND x.reach = 2`+notBlocked(`@reader`, `x.author`))),
+	ownReplies:  replies(`3, 4`, repliesThere(``)),
+	circles:     circles(` AND NOT (`+mutedGroup("@reader")+`)`, ``),
+	ofCircle:    circles(``, ``),
+	circlesBy:   circles(``, byAuthor),
 	ownCircles: newestOf(` JOIN circles c ON c.id = k.key AND c.gone = 0 AND c.owner = @reader`, `post`, `post_circles q WHERE q.circle = k.key
 		AND q.author = c.owner AND q.incarnation > c.dropped AND EXISTS (SELECT 1 FROM posts x WHERE x.id = q.post AND x.gone = 0 OFFSET 0)`),
 	mentions:   mentions(``),
@@ -63,10 +67,16 @@ func ofReach(reaches string, more ...string) string {
 		`posts q WHERE q.author = k.key AND q.gone = 0 AND q.reach = r.reach`+strings.Join(more, "")) + ` LIMIT @n`
 }
 
+// replies reads replies of authors like ofReach, except those of before an author's erasure.
+func replies(reaches, so string) string {
+	return newestOf(` LEFT JOIN authors e ON e.id = k.key CROSS JOIN unnest('{`+reaches+`}'::smallint[]) r (reach)`, `id`,
+		`posts q WHERE q.author = k.key AND q.gone = 0 AND q.reach = r.reach AND q.created > coalesce(e.erased, 0)`+so) + ` LIMIT @n`
+}
+
 // circles reads posts of circles since the reader joined. The lag bounds the walk of the index and
 // excludes no post: see [Tx.place].
-func circles(by string) string {
-	return newestOf(` JOIN circles c ON c.id = k.key AND c.gone = 0 JOIN members m ON m.circle = c.id AND m.agent = @reader AND m.gone = 0`, `post`,
+func circles(in, by string) string {
+	return newestOf(` JOIN circles c ON c.id = k.key AND c.gone = 0 JOIN members m ON m.circle = c.id AND m.agent = @reader AND m.gone = 0`+in, `post`,
 		`post_circles q WHERE q.circle = k.key`+by+`
 		AND (q.author = c.owner OR c.kind <> 'circle') AND q.incarnation > c.dropped
 		AND q.created_at >= m.since / 1000000 - c.lag AND `+strings.Replace(placed, "pc.", "q.", 1)+`

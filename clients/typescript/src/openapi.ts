@@ -490,7 +490,7 @@ export interface paths {
         get: operations["getAuthor"];
         /**
          * Replace an author's card
-         * @description Replaces the whole card. A field that is left out has no value afterwards; for `suggest_from_follows` the default applies again.
+         * @description Replaces the whole card. A field that is left out has no value afterwards; for `suggest_from_follows` the default applies again. Use PATCH to change single fields.
          */
         put: operations["putAuthor"];
         post?: never;
@@ -503,7 +503,13 @@ export interface paths {
         delete: operations["deleteAuthor"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Change parts of an author's card
+         * @description A JSON merge patch (RFC 7396), also as `application/merge-patch+json`: its fields replace those of the card, null removes a field, and
+         *     fields that are left out stay. The change is atomic: concurrent changes of other fields stay.
+         *     An author without a card gets one.
+         */
+        patch: operations["patchAuthor"];
         trace?: never;
     };
     "/v1/authors/{id}/posts": {
@@ -823,9 +829,12 @@ export interface paths {
         get: operations["getCircle"];
         /**
          * Create or change a circle
-         * @description The caller becomes the owner of a new circle; an admin must name the owner. The owner
-         *     cannot be changed. An agent can own at most 500 circles, groups and events. A new event
-         *     needs `until`; from that time on it takes no new posts.
+         * @description The caller becomes the owner of a new circle; an admin must name the owner. A PUT does not
+         *     change the owner. An agent can own at most 500 circles, groups and events. A new event
+         *     needs `until`, in the future; from that time on it takes no new posts, and admits and invites nobody.
+         *
+         *     The call describes the whole circle: without `name`, it has none afterwards. Use PATCH to
+         *     change single fields.
          */
         put: operations["putCircle"];
         post?: never;
@@ -836,7 +845,16 @@ export interface paths {
         delete: operations["deleteCircle"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Change single fields of a circle
+         * @description A JSON merge patch (RFC 7396), also as `application/merge-patch+json`: its fields replace those of the circle, null removes the name
+         *     or sets another field to its default, and fields that are left out stay. The change is atomic:
+         *     concurrent changes of other fields stay. Allowed for the owner and admins.
+         *
+         *     With `owner`, a group or an event passes to one of its members, who must own fewer than 500
+         *     circles, groups and events. The former owner stays a member.
+         */
+        patch: operations["patchCircle"];
         trace?: never;
     };
     "/v1/circles/{id}/posts": {
@@ -936,18 +954,52 @@ export interface paths {
         /**
          * Add a member
          * @description From the next call on, the member's timeline has the posts to the circle, including earlier
-         *     ones; in a group or an event with `history` `joined`, only posts from now on. The owner adds
-         *     members. An invited agent joins by adding itself. A circle has at most 5,000 members, and
-         *     an agent can be in at most 1,000 groups and events. An agent who blocks the owner, or whom
-         *     the owner blocks, cannot be added.
+         *     ones; in a group or an event with `history` `joined`, only posts from now on. The owner of a
+         *     circle adds members. Into a group or an event, the owner invites agents, who join by adding
+         *     themselves; only an admin adds others there. An event that is over admits nobody. A circle has at
+         *     most 5,000 members, and an agent can be in at most 1,000 groups and events. An agent who blocks
+         *     the owner, or whom the owner blocks, cannot be added.
          */
         put: operations["addMember"];
         post?: never;
         /**
          * Remove a member
-         * @description Responses that begin after this one no longer show the circle's posts to the agent. Members may remove themselves. The owner of a group or an event cannot be removed.
+         * @description Responses that begin after this one no longer show the circle's posts to the agent. Members may remove themselves; for 30 days, the owner cannot invite them to this group or event again. The owner of a group or an event cannot be removed.
          */
         delete: operations["removeMember"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/circles/{id}/invitations": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description The circle's id. Ids are shared by all agents.
+                 * @example c1
+                 */
+                id: components["schemas"]["AgentID"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the open invitations to a group or an event
+         * @description Allowed for the owner and admins. An event that is over has none.
+         */
+        get: operations["getInvitations"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -983,12 +1035,158 @@ export interface paths {
          * Invite an agent to a group or an event
          * @description The agent may join once, with `PUT /v1/circles/{id}/members/{agent}`. A group or an event can have
          *     5,000 open invitations, and an agent 1,000, at most 20 by one owner. The call is refused while
-         *     the agent or the owner blocks the other.
+         *     the agent or the owner blocks the other, if the event is over, and for 30 days after the agent has
+         *     declined an invitation by this owner or left this group; an admin can invite them.
          */
         put: operations["invite"];
         post?: never;
-        /** Withdraw or decline an invitation */
+        /**
+         * Withdraw or decline an invitation
+         * @description The owner withdraws an invitation. The invited agent declines: for 30 days, the owner cannot invite them to any group or event.
+         */
         delete: operations["withdrawInvitation"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/{agent_id}/muted/circles": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description The agent. Only an admin may name another agent than the caller.
+                 * @example u_10086
+                 */
+                agent_id: components["parameters"]["Agent"];
+            };
+            cookie?: never;
+        };
+        /** List the muted groups and events */
+        get: operations["getMutedCircles"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/{agent_id}/muted/circles/{circle}": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description The agent. Only an admin may name another agent than the caller.
+                 * @example u_10086
+                 */
+                agent_id: components["parameters"]["Agent"];
+                /**
+                 * @description The id of a group or an event.
+                 * @example rowers
+                 */
+                circle: components["schemas"]["AgentID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Mute a group or an event
+         * @description Its posts leave the agent's timeline, home, streams and badges, unless they belong there for
+         *     another reason, such as a follow. The agent stays a member and can read the posts by their ids,
+         *     on authors' pages, and their replies. The mute lasts until it is removed. The id of a circle
+         *     that does not exist, or that the agent is not in, can be muted, too. At most 1,000.
+         */
+        put: operations["muteCircle"];
+        post?: never;
+        /** Unmute a group or an event */
+        delete: operations["unmuteCircle"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/{agent_id}/muted/invitations": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description The agent. Only an admin may name another agent than the caller.
+                 * @example u_10086
+                 */
+                agent_id: components["parameters"]["Agent"];
+            };
+            cookie?: never;
+        };
+        /** List the agents whose invitations are muted */
+        get: operations["getMutedInvitations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/{agent_id}/muted/invitations/{agent}": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description The agent. Only an admin may name another agent than the caller.
+                 * @example u_10086
+                 */
+                agent_id: components["parameters"]["Agent"];
+                /**
+                 * @description The owner of groups and events.
+                 * @example u_9
+                 */
+                agent: components["schemas"]["AgentID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Mute the invitations by an agent
+         * @description They are not listed for the invited agent, and do not count among their open invitations. The
+         *     agent who invites does not notice it. At most 1,000.
+         */
+        put: operations["muteInvitations"];
+        post?: never;
+        /** Unmute the invitations by an agent */
+        delete: operations["unmuteInvitations"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1085,7 +1283,7 @@ export interface paths {
         head?: never;
         /**
          * Change parts of a profile
-         * @description A JSON merge patch (RFC 7396): its fields replace those of the stored profile, null removes
+         * @description A JSON merge patch (RFC 7396), also as `application/merge-patch+json`: its fields replace those of the stored profile, null removes
          *     a field, interests are merged, and fields that are left out stay. The change is atomic:
          *     concurrent changes do not undo each other unless they name the same field. The
          *     profile is created if the agent has none.
@@ -1274,8 +1472,10 @@ export interface paths {
          * @description Deletes the data stored about the agent: the profile, what was learned, the session, the
          *     pending set, the record of their clicks and likes, and items that have the agent as
          *     `author_id`. On a server with posts, it also deletes the card, posts, follows, blocks,
-         *     circles, memberships and likes. The card and posts are removed when the call returns; the
-         *     rest, too, except that thousands of entries take some seconds.
+         *     circles, memberships, invitations, mutes and likes. The card and posts are removed when the
+         *     call returns; the rest, too, except that thousands of entries take some seconds. A group or
+         *     an event of the agent passes to the member who has been in it longest, or ends if there is
+         *     none.
          *
          *     What clicks and likes have added to the counts of items stays, without the agent. Acts that
          *     another server has not processed yet are not learned any more. Filters of the last seven
@@ -2167,6 +2367,8 @@ export interface components {
              * @description When the newest post was published that the caller sees through the circle, in Unix seconds. Absent if there is none, and for who is neither the owner nor a member.
              */
             newest_post_at?: number;
+            /** @description Whether the caller has muted the group or event. Absent if not. */
+            muted?: boolean;
         };
         /**
          * @description `circle`: private to its owner; members do not know of it. `group`: members know of it. `event`: a group that ends at `until`. Default `circle`. It cannot be changed.
@@ -2174,7 +2376,7 @@ export interface components {
          */
         CircleKind: "circle" | "group" | "event";
         /**
-         * @description Who may post to a group or an event. Default `members` for a new one; left out in a change, it stays.
+         * @description Who may post to a group or an event. Default `members` for a new one; left out in a PUT or PATCH, it stays.
          * @enum {string}
          */
         CirclePost: "owner" | "members";
@@ -2184,7 +2386,7 @@ export interface components {
          */
         CircleHistory: "joined" | "all";
         /**
-         * @description Who may list the members of a group or an event. Default `owner` for a new one; left out in a change, it stays.
+         * @description Who may list the members of a group or an event. Default `owner`. It cannot be changed.
          * @enum {string}
          */
         CircleMembersVisibleTo: "owner" | "members";
@@ -3676,6 +3878,14 @@ export interface components {
             msg: "success";
             data: components["schemas"]["PutAuthorAnswerData"];
         };
+        /** @description The fields of the card to change. */
+        PatchAuthorRequest: {
+            name?: string | null;
+            /** @description As for PUT. */
+            image_url?: string | null;
+            bio?: string | null;
+            suggest_from_follows?: boolean | null;
+        };
         FollowManyRequest: {
             authors: components["schemas"]["AgentID"][];
         };
@@ -3748,15 +3958,42 @@ export interface components {
         PutCircleRequest: {
             /** @description The name. Left out, the circle has none, even if it had one before. */
             name?: string;
-            /** @description The owner. Required if an admin creates a circle; agents may leave it out. `""` is the same as leaving it out. */
+            /** @description The owner. Required if an admin creates a circle; agents may leave it out. In a PUT, `""` is the same as leaving it out. In a PATCH, another member of a group or an event becomes its owner. */
             owner?: string;
-            /** @description Replaces all members, except the owner of a group or an event. Left out, the members stay. */
+            /** @description Replaces all members, except the owner of a group or an event. Left out, the members stay. An agent can name only members of a group or an event, and invites others; an admin can add others. */
             members?: components["schemas"]["AgentID"][];
             kind?: components["schemas"]["CircleKind"];
             post?: components["schemas"]["CirclePost"];
             history?: components["schemas"]["CircleHistory"];
             members_visible_to?: components["schemas"]["CircleMembersVisibleTo"];
             until?: components["schemas"]["Moment"];
+        };
+        /** @description The fields of the circle to change, as for PUT. Null removes a field. */
+        PatchCircleRequest: {
+            name?: string | null;
+            owner?: components["schemas"]["AgentID"];
+            /** @description As for PUT. */
+            members?: components["schemas"]["AgentID"][];
+            kind?: components["schemas"]["CircleKind"];
+            post?: components["schemas"]["CirclePost"] | null;
+            history?: components["schemas"]["CircleHistory"];
+            members_visible_to?: components["schemas"]["CircleMembersVisibleTo"];
+            until?: components["schemas"]["Moment"];
+        };
+        GetMutedCirclesAnswerData: {
+            circles: string[];
+            /** @description The `after` for the next page. Null on the last page. */
+            next_after: string | null;
+        };
+        GetMutedCirclesAnswer: {
+            /**
+             * Format: int64
+             * @constant
+             */
+            code: 0;
+            /** @constant */
+            msg: "success";
+            data: components["schemas"]["GetMutedCirclesAnswerData"];
         };
         PostGraphEventsAnswer: {
             /**
@@ -4112,6 +4349,16 @@ export interface components {
         };
         /** @description A limit is reached, which `msg` names. */
         Limit: {
+            headers: {
+                "X-Request-ID": components["headers"]["CallID"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The event is over, the new owner of a group is no member, or a limit is reached, which `msg` names. */
+        CircleRule: {
             headers: {
                 "X-Request-ID": components["headers"]["CallID"];
                 [name: string]: unknown;
@@ -5217,6 +5464,53 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    patchAuthor: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description The author's agent id.
+                 * @example u_10086
+                 */
+                id: components["schemas"]["AgentID"];
+            };
+            cookie?: never;
+        };
+        /** @description At most 64 KiB. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PatchAuthorRequest"];
+            };
+        };
+        responses: {
+            /** @description The card as it is stored. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["CallID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PutAuthorAnswer"];
+                };
+            };
+            400: components["responses"]["BadBodyOrID"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["WrongType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getAuthorPosts: {
         parameters: {
             query?: {
@@ -5614,7 +5908,7 @@ export interface operations {
     getCircles: {
         parameters: {
             query?: {
-                /** @description `owned`: those that the caller owns. `joined`: groups and events of others that the caller is in. `invited`: groups and events that the caller may join. */
+                /** @description `owned`: those that the caller owns. `joined`: groups and events of others that the caller is in. `invited`: groups and events that the caller may join, without events that are over and invitations by agents whose invitations the caller has muted. */
                 of?: "owned" | "joined" | "invited";
                 /**
                  * @description The `next_after` of the previous page. Left out for the first page.
@@ -5718,7 +6012,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
-            422: components["responses"]["Limit"];
+            422: components["responses"]["CircleRule"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
@@ -5751,6 +6045,46 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    patchCircle: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description The circle's id. Ids are shared by all agents.
+                 * @example c1
+                 */
+                id: components["schemas"]["AgentID"];
+            };
+            cookie?: never;
+        };
+        /** @description At most 1 MiB. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PatchCircleRequest"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Circle"];
+            400: components["responses"]["BadBodyOrID"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["WrongType"];
+            422: components["responses"]["CircleRule"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
@@ -5868,7 +6202,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            422: components["responses"]["Limit"];
+            422: components["responses"]["CircleRule"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
@@ -5900,6 +6234,46 @@ export interface operations {
         responses: {
             200: components["responses"]["Changed"];
             400: components["responses"]["BadBodyOrID"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getInvitations: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The `next_after` of the previous page. Left out for the first page.
+                 * @example u_77
+                 */
+                after?: components["parameters"]["After"];
+                /** @description Maximum number of entries on a page. */
+                limit?: components["parameters"]["ListLimit"];
+            };
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description The circle's id. Ids are shared by all agents.
+                 * @example c1
+                 */
+                id: components["schemas"]["AgentID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Agents"];
+            400: components["responses"]["BadList"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -5940,7 +6314,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            422: components["responses"]["Limit"];
+            422: components["responses"]["CircleRule"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
@@ -5978,6 +6352,239 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getMutedCircles: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The `next_after` of the previous page. Left out for the first page.
+                 * @example u_77
+                 */
+                after?: components["parameters"]["After"];
+                /** @description Maximum number of entries on a page. */
+                limit?: components["parameters"]["ListLimit"];
+            };
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description The agent. Only an admin may name another agent than the caller.
+                 * @example u_10086
+                 */
+                agent_id: components["parameters"]["Agent"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of ids of circles, in byte order. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["CallID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetMutedCirclesAnswer"];
+                };
+            };
+            400: components["responses"]["BadList"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    muteCircle: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description The agent. Only an admin may name another agent than the caller.
+                 * @example u_10086
+                 */
+                agent_id: components["parameters"]["Agent"];
+                /**
+                 * @description The id of a group or an event.
+                 * @example rowers
+                 */
+                circle: components["schemas"]["AgentID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Changed"];
+            400: components["responses"]["BadBodyOrID"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["MostMuted"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    unmuteCircle: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description The agent. Only an admin may name another agent than the caller.
+                 * @example u_10086
+                 */
+                agent_id: components["parameters"]["Agent"];
+                /**
+                 * @description The id of a group or an event.
+                 * @example rowers
+                 */
+                circle: components["schemas"]["AgentID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Changed"];
+            400: components["responses"]["BadBodyOrID"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getMutedInvitations: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The `next_after` of the previous page. Left out for the first page.
+                 * @example u_77
+                 */
+                after?: components["parameters"]["After"];
+                /** @description Maximum number of entries on a page. */
+                limit?: components["parameters"]["ListLimit"];
+            };
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description The agent. Only an admin may name another agent than the caller.
+                 * @example u_10086
+                 */
+                agent_id: components["parameters"]["Agent"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Agents"];
+            400: components["responses"]["BadList"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    muteInvitations: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description The agent. Only an admin may name another agent than the caller.
+                 * @example u_10086
+                 */
+                agent_id: components["parameters"]["Agent"];
+                /**
+                 * @description The owner of groups and events.
+                 * @example u_9
+                 */
+                agent: components["schemas"]["AgentID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Changed"];
+            400: components["responses"]["BadBodyOrID"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["MostMuted"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    unmuteInvitations: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description The agent. Only an admin may name another agent than the caller.
+                 * @example u_10086
+                 */
+                agent_id: components["parameters"]["Agent"];
+                /**
+                 * @description The owner of groups and events.
+                 * @example u_9
+                 */
+                agent: components["schemas"]["AgentID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Changed"];
+            400: components["responses"]["BadBodyOrID"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];

@@ -63,8 +63,12 @@ export type Followed = Data<'/v1/agents/{agent_id}/following', 'post'>;
 /** Authors whom an agent may want to follow, with the reasons. */
 export type Suggestions = Data<'/v1/agents/{agent_id}/suggestions', 'get'>;
 
-/** A list of mutes in a profile; `items` also contains groups. */
-export type MutedList = 'authors' | 'tags' | 'items';
+/**
+ * A list of mutes. Those in a profile are `authors`, `tags` and `items`, which also has groups of
+ * items. `circles` are groups of people and events, `invitations` agents whose invitations are not
+ * listed.
+ */
+export type MutedList = 'authors' | 'tags' | 'items' | 'circles' | 'invitations';
 
 /** An act of the reader on an item or a post. `hide` also mutes it for the reader permanently. */
 export type FeedEvent = {

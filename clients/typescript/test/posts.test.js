@@ -101,8 +101,12 @@ test('the feed of guests, and a call that has no method', async () => {
 test('a group has a page, and its owner removes posts', async () => {
   const owner = connect(server.url, 'cox');
   const member = connect(server.url, 'rower');
-  await owner.do({ method: 'PUT', path: '/v1/circles/rowers', body: { kind: 'group', name: 'Rowers', members: ['rower'] } });
-  await new Promise((resolve) => setTimeout(resolve, 1100)); // members see posts of later seconds
+  await owner.do({ method: 'PUT', path: '/v1/circles/rowers', body: { kind: 'group', name: 'Rowers' } });
+  await owner.do({ method: 'PUT', path: '/v1/circles/rowers/invitations/rower' });
+  await member.do({ method: 'PUT', path: '/v1/circles/rowers/members/rower' });
+  assert.deepEqual([await member.mute('rower', 'circles', 'rowers'), await member.mute('rower', 'invitations', 'cox')], [true, true]);
+  const { circles } = await member.do({ method: 'GET', path: '/v1/agents/rower/muted/circles' });
+  assert.deepEqual(circles, ['rowers']);
   const { id } = await member.createPost({ caption: 'For sale', audience: { circles: ['rowers'] } });
   const reply = await member.createPost({ caption: 'Cheap', reply_to: id });
   const { items } = await owner.circlePosts('rowers', { limit: 1 });

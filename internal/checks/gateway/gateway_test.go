@@ -165,8 +165,11 @@ func TestLimitsOfBodies(t *testing.T) {
 		{"POST", "/v1/impressions", handler.MaxImpressionsBody},
 		{"POST", "/v1/events", handler.MaxEventsBody},
 		{"PUT", "/v1/agents/u_victim/profile", handler.MaxProfileBody},
+		{"PATCH", "/v1/agents/u_victim/profile", handler.MaxProfileBody},
 		{"PUT", "/v1/authors/u_victim", handler.MaxAuthorBody},
+		{"PATCH", "/v1/authors/u_victim", handler.MaxAuthorBody},
 		{"PUT", "/v1/circles/rowers", handler.MaxCircleBody},
+		{"PATCH", "/v1/circles/rowers", handler.MaxCircleBody},
 		{"PATCH", "/v1/posts/" + victims["posts/{id}"], handler.MaxPostBody},
 	} {
 		fits := w.send(tt.method, tt.path, w.login("u_evil"), make([]byte, tt.most))

@@ -96,7 +96,9 @@ func (w *world) fixture() map[string]string {
 	w.direct("", "POST", "/v1/items", `{"id":"item-1","title":"One","update_time":1772791200}`)
 	w.direct("u_victim", "PUT", "/v1/agents/u_victim/profile", `{"interests":{"go":1}}`)
 	w.direct("u_victim", "PUT", "/v1/agents/u_victim/following/u_friend", "")
-	w.direct("u_victim", "PUT", "/v1/circles/rowers", `{"name":"Rowers","kind":"group","members":["u_friend"]}`)
+	w.direct("u_victim", "PUT", "/v1/circles/rowers", `{"name":"Rowers","kind":"group"}`)
+	w.direct("u_victim", "PUT", "/v1/circles/rowers/invitations/u_friend", "")
+	w.direct("u_friend", "PUT", "/v1/circles/rowers/members/u_friend", "")
 	w.direct("u_victim", "PUT", "/v1/authors/u_victim", `{"name":"Vic"}`)
 	post := w.direct("u_victim", "POST", "/v1/posts", `{"caption":"`+strings.Repeat("Low water. ", 150)+`"}`)["id"].(string)
 	return map[string]string{
@@ -105,6 +107,7 @@ func (w *world) fixture() map[string]string {
 		"media/{key}": "0123456789abcdef0123456789abcdef.jpg", "items/{id}": "item-1", "promoted/{id}": "item-1",
 		"jobs/{id}": "1", "assets/{path}": "feed/index.html",
 		"authors/{author}": "u_friend", "tags/{tag}": "ads", "items/{item}": "item-1",
+		"circles/{circle}": "rowers",
 	}
 }
 
