@@ -12,7 +12,7 @@ const (
 	// elasticLifetime bounds how long a connection to a node that its address no longer leads to can
 	// remain in use: one of another cluster answers as well as the right one.
 	elasticLifetime = 5 * time.Minute
-	// renewEvery is the least time between two renewals of all connections.
+	// renewEvery is the least time between two renewals because of answers that are wrong.
 	renewEvery = time.Second / 2
 )
 
@@ -39,12 +39,13 @@ func (g *generations) RoundTrip(req *http.Request) (*http.Response, error) {
 	case esindex.NewConnection:
 		return g.alone.RoundTrip(req)
 	case esindex.NewConnections:
-		return g.present(renewEvery).RoundTrip(req)
+		return g.present(0).RoundTrip(req)
 	}
 	return g.present(elasticLifetime).RoundTrip(req)
 }
 
-// present returns the transport of the present generation, which is at most oldest old.
+// present returns the transport of the present generation, which is younger than oldest; for 0, of a
+// new one.
 func (g *generations) present(oldest time.Duration) *http.Transport {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -12,7 +12,7 @@ type Connection int
 const (
 	AnyConnection  Connection = iota // an existing one, or a new one
 	NewConnection                    // one that is closed afterwards
-	NewConnections                   // one made recently; older ones are not used again
+	NewConnections                   // a new one; older ones are not used again
 )
 
 type connectionKey struct{}
