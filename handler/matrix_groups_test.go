@@ -86,7 +86,8 @@ func seedGroup(t *testing.T, store social.Store, c social.Circle) {
 		_, err := store.Block(ctx, agent, other)
 		require.NoError(t, err)
 	}
-	if c.Until = ends; over(&c) {
+	c.Until = ends
+	if over(&c) {
 		socialtest.PutCircle(t, store, c, nil, here)
 	}
 }

@@ -79,7 +79,8 @@ type CircleChange struct {
 
 // WithDefaults returns the terms of a new circle: empty fields have their defaults.
 func (t CircleTerms) WithDefaults() CircleTerms {
-	if t.Kind = cmp.Or(t.Kind, KindCircle); t.Kind == KindCircle {
+	t.Kind = cmp.Or(t.Kind, KindCircle)
+	if t.Kind == KindCircle {
 		return t
 	}
 	t.Post, t.History, t.MembersVisibleTo = cmp.Or(t.Post, ByMembers), cmp.Or(t.History, HistoryJoined), cmp.Or(t.MembersVisibleTo, ByOwner)

@@ -35,16 +35,19 @@ func (s *Store) PatchAuthor(ctx context.Context, id string, patch func(social.Au
 		kept := t.agent(changing, id)
 		a = social.Author{ID: id}
 		var suggest int
-		if t.row(into(&a.Name, &a.ImageURL, &a.Bio, &suggest), `SELECT name, image_url, bio, suggest_from_follows FROM authors WHERE id = $1`, id); t.err != nil {
+		t.row(into(&a.Name, &a.ImageURL, &a.Bio, &suggest), `SELECT name, image_url, bio, suggest_from_follows FROM authors WHERE id = $1`, id)
+		if t.err != nil {
 			return
 		}
 		a.SuggestFromFollows = chosen(suggest)
-		var refused error
-		if a, refused = patch(a); refused == nil {
-			a.ID = id
-			refused = a.Validate()
+		patched, err := patch(a)
+		if err != nil {
+			t.fail(err)
+			return
 		}
-		t.fail(refused)
+		a = patched
+		a.ID = id
+		t.fail(a.Validate())
 		t.later(saveAuthor, a.ID, a.Name, a.ImageURL, a.Bio, social.ChangeTime(time.Time{}, t.now, max(kept.cardAt, kept.Erased)),
 			true, choice(a.SuggestFromFollows))
 	})

@@ -65,9 +65,10 @@ func (f *facts) memberBut(removals []social.Removal) (member, muted bool) {
 		if c[:1] == seesNothing || id != "" && removedFrom(removals, id) {
 			continue
 		}
-		if member = true; c[:1] == seesThrough {
+		if c[:1] == seesThrough {
 			return true, false
 		}
+		member = true
 	}
 	return member, member
 }

@@ -93,9 +93,10 @@ func (s *Store) editCircle(ctx context.Context, id, by string, edit func(*Tx, *c
 // changeCircle stores a change that by may make.
 func (t *Tx) changeCircle(kept *circle, by string, c social.Circle, members []string) {
 	agents := t.agents(doing, append(slices.Clone(members), c.Owner)...)
-	if kept.erased = agents[c.Owner].ErasedAgent; t.err != nil {
+	if t.err != nil {
 		return
 	}
+	kept.erased = agents[c.Owner].ErasedAgent
 	stamp := t.circleTime(kept, time.Time{}, agents)
 	t.putCircle(kept, c, stamp, false)
 	if members == nil || t.err != nil {
@@ -139,7 +140,8 @@ func (t *Tx) handOver(c *circle, to string, members []string) {
 	}
 	// All agents of a transaction are locked together.
 	t.lockAgents(doing, slices.Concat(members, t.present(c.ID), []string{to, c.Owner})...)
-	if place := t.members(c, []string{to})[to]; !place.On {
+	place := t.members(c, []string{to})[to]
+	if !place.On {
 		t.fail(feed.Errorf(feed.ErrRule, "%s is no member of %s; only a member can become its owner", to, c.ID))
 		return
 	}

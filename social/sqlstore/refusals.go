@@ -82,7 +82,8 @@ func (s *Store) mute(ctx context.Context, agent string, kind social.MuteKind, id
 	}
 	err = s.write(ctx, func(t *Tx) {
 		t.lockAgents(changing, agent) // so that concurrent calls do not exceed the limit
-		if changed = do(t) > 0; changed && kind == social.MuteCircle {
+		changed = do(t) > 0
+		if changed && kind == social.MuteCircle {
 			t.membersChanged(id, []string{agent}, jobs.PrioritySoon)
 		}
 	})

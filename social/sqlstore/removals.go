@@ -222,7 +222,8 @@ func (t *Tx) keepRemoved(p *social.Post, r *record) {
 	if before > 0 && len(p.Audience.Circles) == 0 && p.Audience.Reach() == social.Addressed {
 		r.removed = removedEverywhere
 	}
-	if p.Removed = r.removed == removedEverywhere; p.Removed {
+	p.Removed = r.removed == removedEverywhere
+	if p.Removed {
 		p.Audience = social.Audience{}
 	}
 }

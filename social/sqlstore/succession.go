@@ -15,7 +15,8 @@ func (t *Tx) passOnAll(agent string) {
 	t.lockRows("circles", ids...)
 	// The lock waits for all their writes under way; later writes see the stamps.
 	t.lockAgents(exclusive, agent)
-	if now := t.texts(ownedGroups, agent); !slices.Equal(ids, now) {
+	now := t.texts(ownedGroups, agent)
+	if !slices.Equal(ids, now) {
 		t.fail(fmt.Errorf("%w: the agent has gained or lost a group", ErrRaced))
 		return
 	}
