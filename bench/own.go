@@ -14,8 +14,8 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/freshet/freshet/configs"
-	"github.com/freshet/freshet/internal/connect"
 	"github.com/freshet/freshet/internal/esindex"
+	"github.com/freshet/freshet/server/connect"
 )
 
 // mark is the prefix of every name of a run. Names without it are never removed.

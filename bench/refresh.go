@@ -14,9 +14,9 @@ import (
 
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/app"
 	"github.com/freshet/freshet/internal/esindex"
 	"github.com/freshet/freshet/internal/rediskeys"
+	"github.com/freshet/freshet/server"
 )
 
 // mostIndexed bounds the index: indexing a million documents takes minutes and adds no

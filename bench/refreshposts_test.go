@@ -15,9 +15,9 @@ import (
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/words"
-	"github.com/freshet/freshet/internal/app"
 	"github.com/freshet/freshet/internal/esindex"
 	"github.com/freshet/freshet/internal/testenv"
+	"github.com/freshet/freshet/server"
 )
 
 // BenchmarkRefreshPosts measures refreshes over real posts, to compare two versions of the code:

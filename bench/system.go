@@ -18,10 +18,10 @@ import (
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/app"
-	"github.com/freshet/freshet/internal/demo"
 	"github.com/freshet/freshet/internal/esindex"
 	"github.com/freshet/freshet/internal/rediskeys"
+	"github.com/freshet/freshet/server"
+	"github.com/freshet/freshet/server/demo"
 )
 
 // Sizes used in the measurements.

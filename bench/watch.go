@@ -13,8 +13,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/freshet/freshet/internal/app"
 	"github.com/freshet/freshet/internal/esindex"
+	"github.com/freshet/freshet/server"
 )
 
 // watch sums the time spent in the client libraries by calls whose context [watched] made, and

@@ -7,8 +7,8 @@ import (
 
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
+	"github.com/freshet/freshet/feed/strictjson"
 	"github.com/freshet/freshet/internal/intake"
-	"github.com/freshet/freshet/internal/strictjson"
 )
 
 // Counts reads likes and comments of stored items from r, as {"id","likes","comments"} in

@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/strictjson"
+	"github.com/freshet/freshet/feed/strictjson"
 )
 
 // Patch changes fields of a stored item with a JSON merge patch (RFC 7396): members replace

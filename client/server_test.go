@@ -20,7 +20,7 @@ import (
 	"github.com/freshet/freshet/client"
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/app"
+	"github.com/freshet/freshet/server"
 )
 
 const adminToken = "an-admin-token-for-the-client"

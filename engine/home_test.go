@@ -13,11 +13,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/freshet/freshet/catalog/posts"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/recall"
 	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/postitems"
 	"github.com/freshet/freshet/social/timeline"
 )
 

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"unicode/utf8"
 
-	"github.com/freshet/freshet/internal/strictjson"
+	"github.com/freshet/freshet/feed/strictjson"
 )
 
 // Keyword is a word or a phrase that a reader is interested in, with its weight.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/freshet/freshet/feed/strictjson"
 	"github.com/freshet/freshet/feed/terms"
-	"github.com/freshet/freshet/internal/strictjson"
 )
 
 // Bounds of a profile.

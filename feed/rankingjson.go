@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/freshet/freshet/internal/strictjson"
+	"github.com/freshet/freshet/feed/strictjson"
 )
 
 // MarshalJSON writes every parameter, durations as Go writes them:

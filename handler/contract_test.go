@@ -29,7 +29,7 @@ import (
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/handler"
-	"github.com/freshet/freshet/internal/app"
+	"github.com/freshet/freshet/server"
 )
 
 // The contract: a real embedded system answers every route as its OpenAPI description states, with

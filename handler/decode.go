@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/strictjson"
+	"github.com/freshet/freshet/feed/strictjson"
 )
 
 // bodyErrors maps fields to the error code of an invalid value, the same in all routes. Any other

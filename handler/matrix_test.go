@@ -17,8 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/configs"
-	"github.com/freshet/freshet/internal/app"
 	"github.com/freshet/freshet/internal/testenv"
+	"github.com/freshet/freshet/server"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
 	"github.com/freshet/freshet/social/socialtest"
@@ -151,7 +151,7 @@ func matrixRoutes() map[string]any {
 		"PATCH /v1/posts/{id}":                 shown{"PATCH", "/v1/posts/{post}", `{"tags":["edited"]}`, change},
 		"DELETE /v1/posts/{id}":                shown{"DELETE", "/v1/posts/{post}", "", remove},
 		"GET /media/{key}":                     noPost("an image: TestImagesAreSeenByWhoSeesThePost"),
-		"GET /v1/feed/guest":                   noPost("the same for everybody, of posts the public ones: see internal/app, TestGuestSeesPublicPosts"),
+		"GET /v1/feed/guest":                   noPost("the same for everybody, of posts the public ones: see server, TestGuestSeesPublicPosts"),
 		"GET /v1/posts/{id}/replies":           shown{"GET", "/v1/posts/{post}/replies?limit=100", "", read},
 		"POST /v1/posts":                       noPost("answers the caller's own post"),
 		"POST /v1/timeline/warm":               own,

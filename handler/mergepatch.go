@@ -5,7 +5,7 @@ import (
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/strictjson"
+	"github.com/freshet/freshet/feed/strictjson"
 )
 
 // mergePatch is a JSON merge patch (RFC 7396) of a T.

@@ -6,8 +6,8 @@ import (
 	"net/http"
 
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/recall/promotion"
 	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/promotion"
 )
 
 // MaxPromotionBody is the largest accepted body of PUT /v1/promoted/{id}, in bytes.

@@ -14,7 +14,7 @@ targets='
 ./feed             FuzzHead          group and time of a stored item
 ./feed             FuzzParseProfile  a profile
 ./handler          FuzzFeedBody      the body of a feed call
-./internal/strictjson FuzzUnmarshal   the strict decoder of JSON objects
+./feed/strictjson FuzzUnmarshal   the strict decoder of JSON objects
 ./handler          FuzzToken         a JWT
 ./configs          FuzzParse         a configuration file
 ./dedup/journal    FuzzDecodeFrame   a frame of the journal, and of the spool

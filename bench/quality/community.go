@@ -12,7 +12,7 @@ import (
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/app"
+	"github.com/freshet/freshet/server"
 )
 
 // pageSize is the number of items on a page.

@@ -17,9 +17,9 @@ import (
 	"golang.org/x/term"
 
 	"github.com/freshet/freshet/client"
+	"github.com/freshet/freshet/cmd/freshet/cli"
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/cli"
 )
 
 // callWait is the time limit of a call by a command; the server gives up sooner.

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/freshet/freshet/configs"
-	"github.com/freshet/freshet/internal/doctor"
+	"github.com/freshet/freshet/server/doctor"
 )
 
 func newConfigCommand() *cobra.Command {

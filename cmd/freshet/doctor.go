@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/freshet/freshet/cmd/freshet/cli"
 	"github.com/freshet/freshet/configs"
-	"github.com/freshet/freshet/internal/cli"
-	"github.com/freshet/freshet/internal/doctor"
+	"github.com/freshet/freshet/server/doctor"
 )
 
 func newDoctorCommand() *cobra.Command {

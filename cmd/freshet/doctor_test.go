@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/configs"
-	"github.com/freshet/freshet/internal/doctor"
+	"github.com/freshet/freshet/server/doctor"
 )
 
 // TestFindingsStayInTheirCells checks that a secret that contains a tab is still masked.

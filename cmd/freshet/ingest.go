@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/freshet/freshet/client"
-	"github.com/freshet/freshet/internal/cli"
+	"github.com/freshet/freshet/cmd/freshet/cli"
 )
 
 // Retries of an upload cover a restart of the server: about a minute of waiting.

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/freshet/freshet/client"
-	"github.com/freshet/freshet/internal/cli"
+	"github.com/freshet/freshet/cmd/freshet/cli"
 )
 
 func newJobsCommand() *cobra.Command {

@@ -17,8 +17,8 @@ import (
 
 	"github.com/freshet/freshet/client"
 	"github.com/freshet/freshet/configs"
-	"github.com/freshet/freshet/internal/app"
 	"github.com/freshet/freshet/internal/version"
+	"github.com/freshet/freshet/server"
 )
 
 const (

@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/client"
+	"github.com/freshet/freshet/cmd/freshet/tuning"
 	"github.com/freshet/freshet/engine/offline"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/tuning"
 )
 
 // between returns a list of changes that gives every parameter a value between its bounds, so that

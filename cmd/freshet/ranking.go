@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/freshet/freshet/client"
-	"github.com/freshet/freshet/internal/cli"
+	"github.com/freshet/freshet/cmd/freshet/cli"
 )
 
 // historyMost is the longest history that a server returns; reportMost is the number of days that

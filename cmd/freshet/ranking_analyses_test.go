@@ -18,9 +18,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/client"
+	"github.com/freshet/freshet/cmd/freshet/tuning"
 	"github.com/freshet/freshet/engine/offline"
-	"github.com/freshet/freshet/internal/demo"
-	"github.com/freshet/freshet/internal/tuning"
+	"github.com/freshet/freshet/server/demo"
 )
 
 var updateGolden = flag.Bool("update", false, "write the golden files anew")

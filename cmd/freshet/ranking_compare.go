@@ -9,10 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/freshet/freshet/client"
+	"github.com/freshet/freshet/cmd/freshet/cli"
+	"github.com/freshet/freshet/cmd/freshet/tuning"
 	"github.com/freshet/freshet/engine/offline"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/cli"
-	"github.com/freshet/freshet/internal/tuning"
 )
 
 // analysisFlags specify the agents, the time and the depth of a comparison of rankings.

@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/freshet/freshet/client"
+	"github.com/freshet/freshet/cmd/freshet/cli"
+	"github.com/freshet/freshet/cmd/freshet/tuning"
 	"github.com/freshet/freshet/engine/offline"
-	"github.com/freshet/freshet/internal/cli"
-	"github.com/freshet/freshet/internal/tuning"
 )
 
 // maxDepth is the maximum number of items that a server ranks for a replay.

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/freshet/freshet/client"
+	"github.com/freshet/freshet/cmd/freshet/cli"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/cli"
 )
 
 // parametersHelp lists the parameters with their effect, bounds and default.

@@ -8,8 +8,8 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
-	"github.com/freshet/freshet/internal/cli"
-	"github.com/freshet/freshet/internal/tuning"
+	"github.com/freshet/freshet/cmd/freshet/cli"
+	"github.com/freshet/freshet/cmd/freshet/tuning"
 )
 
 type sweepFlags struct {

@@ -20,8 +20,8 @@ import (
 	"github.com/freshet/freshet/client"
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/app"
 	"github.com/freshet/freshet/internal/testenv"
+	"github.com/freshet/freshet/server"
 	"github.com/freshet/freshet/social/jobs"
 	"github.com/freshet/freshet/social/socialtest"
 )

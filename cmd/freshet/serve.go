@@ -17,8 +17,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/freshet/freshet/configs"
-	"github.com/freshet/freshet/internal/app"
 	"github.com/freshet/freshet/internal/logqueue"
+	"github.com/freshet/freshet/server"
 )
 
 func newServeCommand() *cobra.Command {

@@ -55,7 +55,7 @@ var unguarded = map[string]int{
 	"engine/abandon.go":             1, // waits
 	"engine/home.go":                1, // each source is guarded
 	"engine/prefetch.go":            1, // each read is guarded
-	"internal/app/serve.go":         1, // net/http guards each request
+	"server/serve.go":               1, // net/http guards each request
 	"internal/guard/guard.go":       1, // Each, by Func
 	"internal/logqueue/logqueue.go": 1, // writes lines, where a panic would be logged
 	"recall/front.go":               1, // the source is guarded

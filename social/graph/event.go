@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/strictjson"
+	"github.com/freshet/freshet/feed/strictjson"
 	"github.com/freshet/freshet/social"
 )
 

@@ -15,8 +15,8 @@ import (
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/app"
 	"github.com/freshet/freshet/internal/testenv"
+	"github.com/freshet/freshet/server"
 )
 
 const adminToken = "a-token-for-tests"

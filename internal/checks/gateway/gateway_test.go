@@ -10,7 +10,7 @@ import (
 
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/handler"
-	"github.com/freshet/freshet/internal/app"
+	"github.com/freshet/freshet/server"
 )
 
 // guises returns headers with which a caller tries to impersonate the victim and an admin.

@@ -20,8 +20,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/configs"
-	"github.com/freshet/freshet/internal/app"
 	"github.com/freshet/freshet/internal/testenv"
+	"github.com/freshet/freshet/server"
 )
 
 // TestRestartsBehindNginx restarts two servers in turn under load, behind an nginx with a health

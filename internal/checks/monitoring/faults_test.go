@@ -21,9 +21,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/configs"
-	"github.com/freshet/freshet/internal/app"
 	"github.com/freshet/freshet/internal/logqueue"
 	"github.com/freshet/freshet/internal/testenv"
+	"github.com/freshet/freshet/server"
 )
 
 // elasticProxy is a proxy in front of Elasticsearch. Its fault answers instead; nil means none.

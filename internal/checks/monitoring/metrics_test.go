@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/configs"
-	"github.com/freshet/freshet/internal/app"
+	"github.com/freshet/freshet/server"
 )
 
 const metricsToken = "an-admin-token-for-the-metrics"

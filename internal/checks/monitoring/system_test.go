@@ -14,9 +14,9 @@ import (
 
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/app"
 	"github.com/freshet/freshet/internal/esindex"
 	"github.com/freshet/freshet/internal/testenv"
+	"github.com/freshet/freshet/server"
 )
 
 var noon = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/configs"
-	"github.com/freshet/freshet/internal/app"
 	"github.com/freshet/freshet/internal/checks/chromium"
+	"github.com/freshet/freshet/server"
 )
 
 // TestAPageOfAnotherOrigin calls the server from a page of another origin, with a custom header, so

@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/configs"
-	"github.com/freshet/freshet/internal/app"
 	"github.com/freshet/freshet/internal/checks/chromium"
+	"github.com/freshet/freshet/server"
 )
 
 // cookieGateway is a gateway in front of a server. It identifies readers by a cookie, which

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/freshet/freshet/internal/app"
 	"github.com/freshet/freshet/internal/checks/chromium"
+	"github.com/freshet/freshet/server"
 )
 
 const (

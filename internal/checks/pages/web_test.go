@@ -16,9 +16,9 @@ import (
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/app"
 	"github.com/freshet/freshet/internal/checks/chromium"
-	"github.com/freshet/freshet/internal/demo"
+	"github.com/freshet/freshet/server"
+	"github.com/freshet/freshet/server/demo"
 	"github.com/freshet/freshet/social/jobs"
 )
 

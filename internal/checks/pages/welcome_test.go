@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/app"
 	"github.com/freshet/freshet/internal/checks/chromium"
+	"github.com/freshet/freshet/server"
 )
 
 const welcomed = `document.querySelector('#welcome').checkVisibility()`

@@ -1,0 +1,136 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/freshet/freshet/catalog"
+	elasticcatalog "github.com/freshet/freshet/catalog/elastic"
+	"github.com/freshet/freshet/catalog/lru"
+	"github.com/freshet/freshet/catalog/rediscache"
+	"github.com/freshet/freshet/catalog/sqlite"
+	"github.com/freshet/freshet/dedup/journal"
+	"github.com/freshet/freshet/ranking"
+	elasticranking "github.com/freshet/freshet/ranking/elastic"
+	sqliteranking "github.com/freshet/freshet/ranking/sqlite"
+	"github.com/freshet/freshet/recall"
+	elasticrecall "github.com/freshet/freshet/recall/elastic"
+	"github.com/freshet/freshet/recall/indexed"
+	memoryrecall "github.com/freshet/freshet/recall/memory"
+	"github.com/freshet/freshet/recall/standby"
+	"github.com/freshet/freshet/server/itemindex"
+	"github.com/freshet/freshet/signals/popularity"
+	"github.com/freshet/freshet/signals/popularity/counted"
+	popularityredis "github.com/freshet/freshet/signals/popularity/redis"
+	popularitysqlite "github.com/freshet/freshet/signals/popularity/sqlite"
+)
+
+// Equal queries share an answer of recall for sharedFor. While recall is down, the list for all
+// readers replaces it for up to staleFor.
+const (
+	sharedFor = time.Second
+	staleFor  = 10 * time.Minute
+)
+
+type catalogs struct {
+	items    catalog.Catalog // with all layers in front of it except posts
+	contents contents        // of items, bypassing the caches
+	agents   sampler
+	groups   catalog.Groups // of removed items; nil without Redis in front of Elasticsearch
+	rankings ranking.Store
+	recall   recall.Source // the source behind front
+	popular  recall.Popular
+	front    *recall.Front
+	indexed  *indexed.Catalog        // the catalog if recall is in this process, else nil
+	live     *popularityredis.Store  // live popularity if recall is in Elasticsearch; nil if off
+	counted  popularity.Index        // the index that ranks by it; nil if off
+	folding  *elasticcatalog.Catalog // the index of items; nil if they are in a file
+}
+
+type contents interface {
+	catalog.Reader
+	catalog.Lister
+}
+
+// openCatalogs chains the layers that provide items. A read goes through
+//
+//	posts      content of posts comes from the social store ([posts.before])
+//	standby    while Elasticsearch is down, contents of recall's standby list
+//	rediscache or lru
+//	counted    writes: preserves the counted clicks of an item in Elasticsearch
+//	indexed    writes: the recall index of this process
+//	elastic or sqlite
+//
+// and a recall through its front, which equal recalls share, to the source.
+func (b *builder) openCatalogs(ctx context.Context, c clients) (s catalogs, err error) {
+	front := recall.FrontConfig{Share: b.sharedFor, Timeout: b.cfg.Server.RequestTimeout}
+	if b.cfg.UsesElasticsearch() {
+		s, front.Standby = b.elasticBackend(c), b.staleFor
+	} else if s, err = b.fileBackend(ctx); err != nil {
+		return s, err
+	}
+	s.front = recall.NewFront(s.recall, b.clock, front)
+	if front.Standby > 0 {
+		s.items = standby.New(s.items, s.front)
+	}
+	return s, nil
+}
+
+func (b *builder) elasticBackend(c clients) catalogs {
+	where := elasticcatalog.Config{Index: b.cfg.Elasticsearch.Index, Schema: c.index.Schema()}
+	if b.cfg.Elasticsearch.ManageIndex {
+		own := itemindex.Fields(b.cfg)
+		where.Own = &own
+	}
+	var live *popularityredis.Store
+	if b.cfg.PopularityOff() == "" {
+		live = popularityredis.New(c.redis, b.cfg.Redis.KeyPrefix)
+		where.Counts = counted.Of(live)
+	}
+	index := elasticcatalog.New(c.elastic, where)
+	source := elasticrecall.New(c.elastic, elasticrecall.Config{Index: where.Index, Schema: where.Schema, Logger: b.log})
+	s := catalogs{
+		items: index, contents: index, agents: index, rankings: elasticranking.New(c.elastic, where.Index),
+		recall: source, popular: source, live: live, folding: index,
+	}
+	if live != nil {
+		s.items, s.counted = counted.New(index, live), index
+	}
+	if c.redis != nil {
+		cached := rediscache.New(s.items, c.redis, rediscache.Config{
+			KeyPrefix: b.cfg.Redis.KeyPrefix,
+			Logger:    b.log,
+			Tombstone: 2 * b.cfg.Server.RequestTimeout, // longer than any request may take
+		})
+		s.items, s.groups = cached, cached
+	}
+	return s
+}
+
+func (b *builder) fileBackend(ctx context.Context) (catalogs, error) {
+	dir, err := b.dataDir("")
+	if err != nil {
+		return catalogs{}, err
+	}
+	// A second process would not see this one's changes in its own index.
+	lock, err := journal.LockDir(dir)
+	if err != nil {
+		return catalogs{}, err
+	}
+	b.onClose("lock of data_dir", func(context.Context) error { return lock.Close() })
+	file, err := sqlite.Open(ctx, b.database(dir, sqlite.FileName))
+	if err != nil {
+		return catalogs{}, err
+	}
+	b.onClose("catalog", func(context.Context) error { return file.Close() })
+	source := memoryrecall.New()
+	synced, err := indexed.Open(ctx, file, source, popularitysqlite.New(file.File()))
+	if err != nil {
+		return catalogs{}, fmt.Errorf("build the recall index from the catalog: %w", err)
+	}
+	return catalogs{
+		items: lru.New(synced), contents: file, agents: file, groups: file, rankings: sqliteranking.New(file.File()),
+		recall: source, popular: source, indexed: synced,
+	}, nil
+}

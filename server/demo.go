@@ -1,0 +1,66 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/repeat"
+	"github.com/freshet/freshet/server/demo"
+	"github.com/freshet/freshet/social/jobs"
+)
+
+const (
+	demoSeed  = 20260306
+	demoItems = 5000
+	demoEvery = 8 * time.Second
+	demoPages = time.Second // between two pages of the simulated readers
+)
+
+// startDemo stores the generated catalog and its readers and keeps adding items.
+func (a *App) startDemo(ctx context.Context) error {
+	put := func(ctx context.Context, items []feed.Item) error {
+		errs, err := a.Catalog.Put(ctx, items)
+		return errors.Join(append(errs, err)...)
+	}
+	for batch := range slices.Chunk(demo.Generate(demoSeed, demoItems, a.clock()), 1000) {
+		if err := put(ctx, batch); err != nil {
+			return fmt.Errorf("demo items: %w", err)
+		}
+	}
+	profiles := demo.Profiles()
+	for agent, p := range profiles {
+		if err := a.Engine.PutProfile(ctx, agent, p); err != nil {
+			return fmt.Errorf("demo profiles: %w", err)
+		}
+	}
+	a.background(ctx, "demo items", func(ctx context.Context) { demo.Run(ctx, put, demoEvery, a.clock, a.log) })
+	a.background(ctx, "demo readers", func(ctx context.Context) { demo.Read(ctx, a.Engine, demoPages, a.log) })
+	if a.network != nil {
+		n := demo.NewNetwork(demoSeed)
+		store := a.network.fanout.Store()
+		if err := n.Fill(ctx, store, a.images(), a.clock()); err != nil {
+			return fmt.Errorf("demo network: %w", err)
+		}
+		a.awaitItems(ctx)
+		a.background(ctx, "demo network", func(ctx context.Context) { n.Run(ctx, store, demoEvery, a.clock, a.log) })
+	}
+	a.log.InfoContext(ctx, "demo catalog loaded", "items", demoItems, "agents", len(profiles), "simulated_readers", len(demo.Tastes()), "new_item_every", demoEvery.String())
+	return nil
+}
+
+// awaitItems waits, for a minute at most, until the demo's posts are indexed as items, so that
+// the first set of trending items includes them: the next one is computed minutes later.
+func (a *App) awaitItems(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	for {
+		waiting, err := a.network.store.List(ctx, jobs.Filter{Kind: jobs.Index, Limit: 1})
+		if err != nil || len(waiting) == 0 || repeat.Pause(ctx, 20*time.Millisecond) != nil {
+			return
+		}
+	}
+}

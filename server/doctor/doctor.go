@@ -1,0 +1,141 @@
+// Package doctor checks the dependencies of a configuration, and reports what is wrong with them
+// and how to fix it. Each backend reports its state; this package judges it.
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/handler"
+	"github.com/freshet/freshet/server/agreement"
+	"github.com/freshet/freshet/server/clocks"
+	"github.com/freshet/freshet/server/connect"
+	"github.com/freshet/freshet/social/postgres"
+)
+
+// Level is the severity of a finding.
+type Level string
+
+const (
+	OK      Level = "ok"
+	Warning Level = "warning" // it works, but not as it should
+	Broken  Level = "broken"  // it does not work
+)
+
+// Finding is the result of one check.
+type Finding struct {
+	Level  Level  `json:"level"`
+	What   string `json:"what"`
+	Detail string `json:"detail"`
+	Fix    string `json:"fix,omitempty"` // what to do about it
+}
+
+// Options define what a check may change.
+type Options struct {
+	Fix bool // create what is missing
+	// Accept makes this configuration the one that all servers over its stores must agree with.
+	Accept bool
+}
+
+type doctor struct {
+	cfg configs.Config
+	Options
+	clock    feed.Clock
+	findings []Finding
+}
+
+// Check checks every dependency of the configuration: is it reachable, of a supported version,
+// complete, its clock right, and configured as docs/production.md says?
+func Check(ctx context.Context, cfg configs.Config, options Options) []Finding {
+	d := &doctor{cfg: cfg, Options: options, clock: time.Now}
+	d.checkDataDir(ctx)
+	d.checkKeyFiles()
+	d.checkAgents()
+	if cfg.UsesRedis() {
+		d.checkRedis(ctx)
+	}
+	if cfg.Timeline.RedisURL != "" {
+		d.checkListsRedis(ctx)
+	}
+	if cfg.UsesElasticsearch() {
+		d.checkElastic(ctx)
+	}
+	d.checkPopularity()
+	if cfg.UsesPostgres() {
+		d.checkPostgres(ctx)
+	}
+	if cfg.SocialOn() {
+		d.checkMedia(ctx)
+	}
+	return d.findings
+}
+
+func (d *doctor) report(level Level, what, fix, detail string, args ...any) {
+	d.findings = append(d.findings, Finding{Level: level, What: what, Detail: fmt.Sprintf(detail, args...), Fix: fix})
+}
+
+func (d *doctor) checkAgents() {
+	if auth := d.cfg.Auth; auth.Mode == configs.ModeJWT {
+		d.report(OK, "agents", "", "the claim %s of a token is the agent; a value longer than %d characters, or with characters other than %s, becomes sub. and its SHA-256",
+			auth.JWT.Claim, feed.MaxAgentID, feed.AgentAlphabet)
+	}
+}
+
+// checkPopularity reports when readers' clicks and likes have no effect on rankings.
+func (d *doctor) checkPopularity() {
+	if why := d.cfg.PopularityOff(); why != "" {
+		d.report(OK, "live popularity", "", "off: %s. So the ranking's weight_2h and weight_2d have no effect", why)
+	}
+}
+
+// skew warns if a clock that was read after sent differs from this machine's.
+func (d *doctor) skew(what string, sent, theirs time.Time) {
+	if off := clocks.Skew(sent, theirs, d.clock()); off > clocks.MostSkew {
+		d.report(Warning, what, "run NTP on both machines", "its clock differs from this machine's by %s", off.Round(time.Millisecond))
+	}
+}
+
+// checkAgreement compares the settings that servers must agree on with those in a store.
+func (d *doctor) checkAgreement(ctx context.Context, name string, store agreement.Store) {
+	what := name + " settings"
+	compare := agreement.Compare
+	if d.Accept {
+		compare = agreement.Accept
+	}
+	switch err := compare(ctx, store, agreement.Of(d.cfg)); {
+	case errors.Is(err, agreement.ErrDiffers):
+		d.report(Broken, what, agreement.Advice, "%v", err)
+	case err != nil:
+		d.report(Warning, what, "see the message", "the settings of other servers could not be read: %v", err)
+	case d.Accept:
+		d.report(OK, what, "", "are now the settings for all servers; restart each")
+	default:
+		d.report(OK, what, "", "are the same as on the other servers")
+	}
+}
+
+// Files reads the key and certificate files that the settings name. The error names every setting
+// whose file cannot be used.
+func Files(cfg configs.Config) error {
+	errs := []error{connect.CheckFiles(cfg)}
+	if cfg.Auth.Mode == configs.ModeJWT && cfg.Auth.JWT.JWKS != "" {
+		errs = append(errs, handler.CheckKeys(cfg.Auth.JWT.JWKS))
+	}
+	if cfg.UsesPostgres() {
+		if err := (postgres.Config{URL: cfg.Postgres.URL}).Check(); err != nil {
+			errs = append(errs, fmt.Errorf("postgres.url: %w", err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// checkKeyFiles reports the files that cannot be used.
+func (d *doctor) checkKeyFiles() {
+	if err := Files(d.cfg); err != nil {
+		d.report(Broken, "files", "correct the setting, or the file and its permissions", "%v", err)
+	}
+}

@@ -1,0 +1,143 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+
+	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/internal/esindex"
+	"github.com/freshet/freshet/server/agreement"
+	"github.com/freshet/freshet/server/connect"
+)
+
+// The requirements on Elasticsearch in docs/production.md, verbatim; a test compares them.
+const (
+	needsReplicas = "Each index needs a replica on another node: without one, a lost node takes its items with it."
+	needsDisk     = "Each disk needs room below the watermarks: past the low one a node gets no new shards, past the flood stage its indices refuse writes."
+)
+
+const monitorFix = "give the user the cluster privilege monitor, or compare with docs/production.md"
+
+func indices(cfg configs.Config) []string {
+	index := cfg.Elasticsearch.Index
+	return []string{index, esindex.Agents(index), esindex.Rankings(index)}
+}
+
+func (d *doctor) checkElastic(ctx context.Context) {
+	const what = "elasticsearch"
+	where := strings.Join(d.cfg.Elasticsearch.Addresses, ", ")
+	client, err := connect.Elastic(d.cfg, slog.New(slog.DiscardHandler))
+	if err != nil {
+		d.report(Broken, what, "correct elasticsearch.addresses or ca_cert", "%v", err)
+		return
+	}
+	version, err := esindex.CheckVersion(ctx, client)
+	if err != nil {
+		d.report(Broken, what, "start Elasticsearch, or correct elasticsearch.addresses, elasticsearch.password or elasticsearch.api_key", "%s: %v", where, err)
+		return
+	}
+	if !strings.HasPrefix(version, "8.") {
+		d.report(Warning, what, "use Elasticsearch 8", "%s is version %s; Freshet is tested with 8", where, version)
+	} else {
+		d.report(OK, what, "", "%s answers, version %s", where, version)
+	}
+	sent := d.clock()
+	if nodes, err := esindex.CheckClocks(ctx, client); err == nil {
+		for id, now := range nodes {
+			d.skew(what+" node "+id, sent, now)
+		}
+	}
+	d.checkIndex(ctx, client)
+	d.checkAgreement(ctx, what, agreement.InElastic(client, d.cfg.Elasticsearch.Index))
+	d.checkReplicas(ctx, client)
+	d.checkIndexSettings(ctx, client)
+	d.checkDisks(ctx, client)
+}
+
+// checkIndexSettings reports index settings that do not come from Freshet, and their effect.
+func (d *doctor) checkIndexSettings(ctx context.Context, client esindex.Client) {
+	const what = "elasticsearch index settings"
+	found, err := esindex.CheckSettings(ctx, client, d.cfg.Elasticsearch.Index)
+	if err != nil {
+		d.report(Warning, what, "give the user the privilege view_index_metadata for the indices", "could not be checked: %v", err)
+		return
+	}
+	for _, s := range found {
+		level := Warning
+		if s.Breaks {
+			level = Broken
+		}
+		d.report(level, what, "remove the setting from the index and from its template, unless it is intended", "%s of %s is %s: %s", s.Name, s.Index, s.Value, s.Effect)
+	}
+	if len(found) == 0 {
+		d.report(OK, what, "", "no index has a setting that prevents writes or searches")
+	}
+}
+
+// checkReplicas checks whether the loss of a node can be survived. Missing indices are reported
+// elsewhere.
+func (d *doctor) checkReplicas(ctx context.Context, client esindex.Client) {
+	const what, fix = "elasticsearch replicas", "set index.number_of_replicas to 1, and add a second data node"
+	rows, err := esindex.CheckCopies(ctx, client, indices(d.cfg))
+	if err != nil {
+		d.report(Warning, what, monitorFix, "could not be checked: %v", err)
+		return
+	}
+	var broken, none, nowhere []string
+	for _, row := range rows {
+		switch {
+		case row.Health == "red":
+			broken = append(broken, row.Index)
+		case row.Replicas == "0":
+			none = append(none, row.Index)
+		case row.Health == "yellow":
+			nowhere = append(nowhere, row.Index)
+		}
+	}
+	if len(broken) > 0 {
+		d.report(Broken, what, "see GET _cluster/allocation/explain", "without a primary shard, so searches lack its items: %s", list(broken))
+	}
+	if len(none) > 0 {
+		d.report(Warning, what, fix, "without replicas: %s. %s", list(none), needsReplicas)
+	}
+	if len(nowhere) > 0 {
+		d.report(Warning, what, fix, "with unassigned replicas: %s. %s", list(nowhere), needsReplicas)
+	}
+	if len(rows) > 0 && len(broken)+len(none)+len(nowhere) == 0 {
+		d.report(OK, what, "", "each index has replicas on other nodes")
+	}
+}
+
+func list(names []string) string {
+	slices.Sort(names)
+	return strings.Join(names, ", ")
+}
+
+// checkDisks compares the data nodes' free space with the watermarks.
+func (d *doctor) checkDisks(ctx context.Context, client esindex.Client) {
+	const what, fix = "elasticsearch disks", "free or add disk space, or add a data node"
+	disks, held, err := esindex.CheckDisks(ctx, client)
+	if err != nil {
+		d.report(Warning, what, monitorFix, "could not be checked: %v", err)
+		return
+	}
+	if !held {
+		d.report(Warning, what, "set cluster.routing.allocation.disk.threshold_enabled to true",
+			"cluster.routing.allocation.disk.threshold_enabled is false: no watermark is enforced. %s", needsDisk)
+		return
+	}
+	var room []string
+	for _, node := range disks {
+		if node.Mark != "" {
+			d.report(Warning, what, fix, "%s has %s free, past the %s watermark (%s). %s", node.Node, mebibytes(node.Free), node.Mark, node.Limit, needsDisk)
+			continue
+		}
+		room = append(room, fmt.Sprintf("%s has %s free", node.Node, mebibytes(node.Free)))
+	}
+	if len(room) > 0 {
+		d.report(OK, what, "", "%s", strings.Join(room, ", "))
+	}
+}

@@ -1,0 +1,121 @@
+package doctor
+
+import (
+	"context"
+	"strings"
+
+	"github.com/freshet/freshet/catalog"
+	elasticcatalog "github.com/freshet/freshet/catalog/elastic"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/esindex"
+	"github.com/freshet/freshet/recall/elastic"
+	"github.com/freshet/freshet/server/itemindex"
+)
+
+func (d *doctor) checkIndex(ctx context.Context, client esindex.Client) {
+	index := d.cfg.Elasticsearch.Index
+	what := "index " + index
+	if d.Fix {
+		created, err := d.createIndices(ctx, client)
+		if err != nil {
+			d.report(Broken, what, "see the message; the user needs the create_index privilege", "%v", err)
+			return
+		}
+		if len(created) > 0 {
+			d.report(OK, what, "", "created %s", strings.Join(created, " and "))
+		}
+	}
+	report, err := itemindex.Inspect(ctx, client, d.cfg)
+	if err != nil {
+		fix := "run freshet doctor --fix, or set elasticsearch.manage_index: true"
+		if !d.cfg.Elasticsearch.ManageIndex {
+			fix = "create the index, or correct elasticsearch.index"
+		}
+		d.report(Broken, what, fix, "%v", err)
+		return
+	}
+	for _, p := range report.Problems {
+		level := Warning
+		if p.Fatal {
+			level = Broken
+		}
+		fix := "correct elasticsearch.fields or the index's mapping"
+		if p.Field == itemindex.NoTokens {
+			fix = "recreate the index, as the message says"
+		}
+		d.report(level, what, fix, "%s", p)
+	}
+	if report.Err() == nil {
+		d.report(OK, what, "", "its mapping fits; time is kept as %s", report.Schema.Time)
+		if d.cfg.UsesRedis() && !report.Schema.Live {
+			d.report(OK, "live popularity", "", "off: the index lacks the four fields it requires (docs/own-index.md). So the ranking's weight_2h and weight_2d have no effect")
+		}
+		d.reportTags(report.Schema)
+		d.tryRecall(ctx, client, report.Schema)
+	}
+}
+
+func (d *doctor) reportTags(s esindex.Schema) {
+	switch {
+	case s.Folds():
+		d.report(OK, "tags and languages", "", "matched in every spelling")
+	case !s.Others:
+		d.report(Warning, "tags and languages", "start freshet, which adds the fields; its user needs the manage privilege for the index",
+			"the index lacks the fields %s and %s: interests match tags only with the same spelling", esindex.FoldedTags, esindex.LangKeys)
+	default:
+		d.report(OK, "tags and languages", "", "the index is not Freshet's: interests and lists match tags only with the same spelling; mutes match every spelling in the content; "+
+			"languages are searched by their code; other subtags are compared with the content (docs/own-index.md)")
+	}
+}
+
+// createIndices creates the missing indices: all of them, or if Freshet does not manage the item
+// index, all but that one.
+func (d *doctor) createIndices(ctx context.Context, client esindex.Client) ([]string, error) {
+	if d.cfg.Elasticsearch.ManageIndex {
+		return esindex.Ensure(ctx, client, d.cfg.Elasticsearch.Index, itemindex.Fields(d.cfg))
+	}
+	return esindex.EnsureBeside(ctx, client, d.cfg.Elasticsearch.Index)
+}
+
+// tryRecall runs a recall for a reader without a profile, and reads the items it finds: a mapping
+// that fits does not prove that the documents do.
+func (d *doctor) tryRecall(ctx context.Context, client esindex.Client, schema esindex.Schema) {
+	const what, fix = "recall", "see the message; compare the index with docs/own-index.md"
+	known := esindex.Known(schema)
+	source := elastic.New(client, elastic.Config{Index: d.cfg.Elasticsearch.Index, Schema: known})
+	found, left, err := source.Try(ctx, feed.Query{Ranking: d.cfg.Ranking, Origin: d.clock().UTC(), N: d.cfg.Recall.N})
+	if err != nil {
+		d.report(Broken, what, fix, "%v", err)
+		return
+	}
+	items := elasticcatalog.New(client, elasticcatalog.Config{Index: d.cfg.Elasticsearch.Index, Schema: known})
+	missing, err := unread(ctx, items, found.Candidates)
+	if err != nil {
+		d.report(Broken, what, fix, "the items found by a search cannot be read: %v", err)
+		return
+	}
+	if left != "" {
+		d.report(Warning, what, "correct the fields of these documents: docs/own-index.md", "a search leaves out documents that it found: %s", left)
+	}
+	if missing > 0 {
+		d.report(Warning, what, fix, "%d of %d items found by a search cannot be read", missing, len(found.Candidates))
+	}
+	if left == "" && missing == 0 {
+		d.report(OK, what, "", "a search works, and the items it finds can be read")
+	}
+}
+
+// unread counts the candidates that have no document under their id.
+func unread(ctx context.Context, items catalog.Reader, candidates []feed.Candidate) (missing int, err error) {
+	ids := make([]string, len(candidates))
+	for i := range candidates {
+		ids[i] = candidates[i].ID
+	}
+	docs, err := items.Docs(ctx, ids)
+	for i := range docs {
+		if docs[i].Missing() {
+			missing++
+		}
+	}
+	return missing, err
+}

@@ -1,0 +1,170 @@
+package app
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
+	"github.com/freshet/freshet/internal/metrics"
+	"github.com/freshet/freshet/server/demo"
+)
+
+var explainedAt = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
+
+func explain(t *testing.T, a *App, r engine.ExplainRequest) api.Explanation {
+	t.Helper()
+	if r.Limit == 0 {
+		r.Limit = 20
+	}
+	x, err := a.Engine.Explain(t.Context(), r)
+	require.NoError(t, err)
+	assertSums(t, x)
+	x.Times = api.ExplainTimes{} // they differ with every call
+	return x
+}
+
+// assertSums checks the invariants of all explanations.
+func assertSums(t *testing.T, x api.Explanation) {
+	t.Helper()
+	n := x.Counts
+	require.Equal(t, n.Recalled, n.Seen+n.Pending+n.Muted+n.Gone+n.Group+n.Story+n.Paged+n.Kept)
+	require.Len(t, x.Candidates, n.Recalled)
+	require.Len(t, x.Page(), n.Paged)
+	for i, c := range x.Candidates {
+		require.Equal(t, i+1, c.Rank)
+		require.Equal(t, x.Origin.Unix()-c.UpdateTime, c.Age)
+		if c.Relevance != nil {
+			require.InEpsilon(t, c.Score, c.Relevance.Total*c.Decay*c.Popularity.Factor, 1e-5, c.ID)
+		}
+	}
+}
+
+// withOutcome returns the ids of the candidates with an outcome, in order.
+func withOutcome(x api.Explanation, outcome api.Outcome) []string {
+	list := slices.DeleteFunc(slices.Clone(x.Candidates), func(c api.Explained) bool { return c.Outcome != outcome })
+	slices.SortStableFunc(list, func(a, b api.Explained) int {
+		if a.Variety == nil || b.Variety == nil {
+			return 0
+		}
+		return a.Variety.Place - b.Variety.Place
+	})
+	out := []string{}
+	for _, c := range list {
+		out = append(out, c.ID)
+	}
+	return out
+}
+
+// state returns all state of a system that can affect a feed, and the counts of its answers. It
+// excludes caches of content, and the event counts and trending data of earlier refreshes, which
+// are written in the background.
+func state(t *testing.T, a *App) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	if client := a.clients.redis; client != nil {
+		ctx := t.Context()
+		iter := client.Scan(ctx, 0, a.cfg.Redis.KeyPrefix+"*", 1000).Iterator()
+		for iter.Next(ctx) {
+			key := iter.Val()
+			name := strings.TrimPrefix(key, a.cfg.Redis.KeyPrefix)
+			if strings.HasPrefix(name, "feed:item:") || strings.HasPrefix(name, "feed:post:") || strings.HasPrefix(name, "feed:profile:") || strings.HasPrefix(name, "events:") || strings.HasPrefix(name, "feed:trending") ||
+				name == "popularity:changed:turn" || strings.Contains(name, ":~") { // the turn to publish, and the records of calls: they expire by the clock
+				continue
+			}
+			out[key] = valueOf(t, client, key)
+		}
+		require.NoError(t, iter.Err())
+	}
+	require.NoError(t, filepath.WalkDir(filepath.Join(a.cfg.DataDir, "impressions"), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return nil //nolint:nilerr // services keep no impressions on disk
+		}
+		data, err := os.ReadFile(path)
+		out[path] = fmt.Sprintf("%x", sha256.Sum256(data))
+		return err
+	}))
+	families, err := prometheus.DefaultGatherer.Gather()
+	require.NoError(t, err)
+	for _, family := range families {
+		switch family.GetName() {
+		case "freshet_feed_answers_total", "freshet_feed_items_total", "freshet_candidates_total", "freshet_stage_seconds":
+			out[family.GetName()] = fmt.Sprint(family.GetMetric())
+		}
+	}
+	out["recalls"] = fmt.Sprint(testutil.ToFloat64(metrics.Recall.Hits), testutil.ToFloat64(metrics.Recall.Misses))
+	return out
+}
+
+func valueOf(t *testing.T, client redis.UniversalClient, key string) string {
+	t.Helper()
+	ctx := t.Context()
+	kind, err := client.Type(ctx, key).Result()
+	require.NoError(t, err)
+	switch kind {
+	case "list":
+		return fmt.Sprint(client.LRange(ctx, key, 0, -1).Val())
+	case "zset":
+		return fmt.Sprint(client.ZRangeWithScores(ctx, key, 0, -1).Val())
+	case "string":
+		return client.Get(ctx, key).Val()
+	}
+	return fmt.Sprint(kind, client.BFInfo(ctx, key).Val())
+}
+
+// TestExplainIsTheRefresh follows a reader through a day: the page of an explanation always equals
+// the page of the next refresh, and an explanation changes nothing.
+func TestExplainIsTheRefresh(t *testing.T) {
+	clock := at(explainedAt)
+	cfg := embedded(t)
+	cfg.Recall.N = 60 // small enough that later refreshes need several rounds
+	a := open(t, cfg, WithClock(clock.Now))
+	put(t, a, demo.Generate(1, 400, explainedAt)...)
+	profile := feed.Profile{Interests: map[string]float64{"go": 3, "music": 2, "space": 1}, Keywords: feed.Keywords("opens", "new")}
+	require.NoError(t, a.Engine.PutProfile(t.Context(), "u_1", profile))
+	rounds := 0
+	for step := range 9 {
+		r := engine.ExplainRequest{Agent: "u_1", Limit: 25}
+		before := state(t, a)
+		x := explain(t, a, r)
+		require.Equal(t, x, explain(t, a, r), "asking twice")
+		after := state(t, a)
+		require.Len(t, after, len(before), "asking changes nothing")
+		for name, value := range before {
+			require.Equal(t, value, after[name], name)
+		}
+		require.Equal(t, feed.Control, x.Variant)
+		require.Equal(t, explainedAt, x.Origin.Add(-time.Duration(step)*time.Hour))
+
+		answer := ask(t, a, refresh("u_1", 25))
+		require.Equal(t, withOutcome(x, api.OutcomePaged), ids(answer), "step %d", step)
+		require.Equal(t, x.Counts.Kept > 0, answer.HasMore)
+		rounds = max(rounds, x.Counts.Rounds)
+		kept := withOutcome(x, api.OutcomeKept)
+
+		x = explain(t, a, r) // an explanation does not affect the session that was just created
+		for _, id := range ids(answer) {
+			require.NotContains(t, append(withOutcome(x, api.OutcomePaged), withOutcome(x, api.OutcomeKept)...), id)
+		}
+		if more := ask(t, a, loadMore("u_1", 5)); len(kept) >= 5 {
+			require.Equal(t, kept[:5], ids(more))
+		}
+		recorded(t, a)
+		clock.Advance(time.Hour)
+	}
+	assert.Greater(t, rounds, 1)
+}

@@ -1,0 +1,129 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/handler"
+	"github.com/freshet/freshet/internal/version"
+	"github.com/freshet/freshet/server/datadir"
+	"github.com/freshet/freshet/server/telemetry"
+	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/postgres"
+)
+
+// open opens each part after those that it depends on. The dependencies of a part are parameters
+// of the function that opens it.
+func (b *builder) open(ctx context.Context) (*App, error) {
+	tracing, err := telemetry.Start(ctx, version.String())
+	if err != nil {
+		return nil, err
+	}
+	b.onClose("tracing", b.sendSpans(tracing))
+	if err := b.inspect(ctx); err != nil {
+		return nil, err
+	}
+	c, err := b.openClients(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s, err := b.openStores(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	posts, err := b.openPosts(ctx, c, s.catalogs)
+	if err != nil {
+		return nil, fmt.Errorf("social: %w", err)
+	}
+	if err := b.agree(ctx, c, posts); err != nil {
+		return nil, err
+	}
+	catalog := posts.before(s.catalogs)
+	live, err := b.openRanking(ctx, s.rankings)
+	if err != nil {
+		return nil, err
+	}
+	b.startIndex(ctx, c.index, b.indexUse(s, live))
+	g, err := b.openSignals(ctx, c, s, catalog, live)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.checkFiles(); err != nil {
+		return nil, err
+	}
+	b.background(ctx, "health checks", func(ctx context.Context) { b.checks.Watch(ctx, b.pauses.watch) })
+	b.watchMasters(ctx, c.masters, posts, s.recorder)
+	cfg := b.engineConfig(live, tracing)
+	p := parts{builder: b, clients: c, stores: s, signalParts: g, network: b.openNetwork(posts, catalog, g.trending, cfg)}
+	e, err := p.openEngine(ctx, catalog, cfg)
+	if err != nil {
+		return nil, err
+	}
+	a := &App{Engine: e, Catalog: catalog, stopping: handler.NewDrain(), parts: p}
+	if posts != nil {
+		a.Social = posts.store
+	}
+	return a, a.start(ctx, cfg, tracing)
+}
+
+// inspect checks that this version can use the existing data, before any of it is changed. A database
+// that does not answer is checked later, before it is used.
+func (b *builder) inspect(ctx context.Context) error {
+	if err := datadir.Inspect(ctx, b.cfg, b.root()); err != nil {
+		return fmt.Errorf("data_dir: %w", err)
+	}
+	if !b.cfg.UsesPostgres() {
+		return nil
+	}
+	store, err := postgres.New(ctx, postgres.Config{URL: b.cfg.Postgres.URL}, social.Options{})
+	if err != nil {
+		return err
+	}
+	b.disconnects("social, inspected", store.Close)
+	ctx, cancel := context.WithTimeout(ctx, b.cfg.Server.RequestTimeout)
+	defer cancel()
+	err = store.Inspect(ctx)
+	if errors.Is(err, social.ErrUnavailable) || ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// start starts the work that needs the whole system, and opens its routes.
+func (a *App) start(ctx context.Context, cfg engine.Config, tracing *telemetry.Tracing) error {
+	if err := a.startSocial(ctx, a.network); err != nil {
+		return err
+	}
+	routes, err := a.routes(cfg)
+	if err != nil {
+		return err
+	}
+	a.Handler = tracing.Handler(routes)
+	if a.demo {
+		if err := a.startDemo(ctx); err != nil {
+			return err
+		}
+	}
+	a.startTrending(ctx, a.trending, a.stores.indexed != nil)
+	a.startRetention(ctx, a.clients, a.stores, a.Catalog)
+	a.startFolding(ctx, a.stores.folding)
+	return nil
+}
+
+// openRecorder opens the recorder of impressions, which is drained before anything is closed.
+func (b *builder) openRecorder(ctx context.Context, store dedup.Store) (*dedup.Recorder, error) {
+	cfg := b.recording
+	cfg.Grace, cfg.Timeout, cfg.Logger = b.pauses.settle, b.cfg.Server.RequestTimeout, b.log
+	recorder, err := dedup.NewRecorder(ctx, store, b.clock, cfg)
+	if err != nil {
+		return nil, err
+	}
+	b.drain = func(ctx context.Context) {
+		t := recorder.Close(ctx)
+		b.log.InfoContext(ctx, "stopped", "delivered", t.Delivered, "recorded", t.Recorded, "deferred", t.Deferred)
+	}
+	return recorder, nil
+}

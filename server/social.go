@@ -1,0 +1,228 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/handler"
+	"github.com/freshet/freshet/internal/repeat"
+	"github.com/freshet/freshet/recall/trending"
+	"github.com/freshet/freshet/server/breaker"
+	"github.com/freshet/freshet/server/connect"
+	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/fanout"
+	"github.com/freshet/freshet/social/fanout/repair"
+	"github.com/freshet/freshet/social/graph"
+	"github.com/freshet/freshet/social/graph/stream"
+	"github.com/freshet/freshet/social/jobs"
+	"github.com/freshet/freshet/social/media"
+	"github.com/freshet/freshet/social/postgres"
+	catalogposts "github.com/freshet/freshet/social/postitems"
+	"github.com/freshet/freshet/social/promotion"
+	socialsqlite "github.com/freshet/freshet/social/sqlite"
+	"github.com/freshet/freshet/social/timeline"
+)
+
+// measureEvery is the pause between two measurements of the queue.
+const measureEvery = 10 * time.Second
+
+// purgeEvery is the pause between two purges of expired tombstones.
+const purgeEvery = 10 * time.Minute
+
+// SocialStore is a social store with its queue.
+type SocialStore interface {
+	social.Store
+	jobs.Queue
+}
+
+type posts struct {
+	store SocialStore
+	listStores
+	shown      social.Store     // what answers use; cards that are shown are cached
+	kept       social.KeptCards // cached cards for outages; nil if there are none
+	catalog    catalog.Catalog  // with posts in front
+	fanout     *fanout.Fanout
+	late       *lists.Late
+	promotions *promotion.Source
+	files      *media.Files    // nil if posts have no images
+	restored   *lists.Restored // nil if the lists are in this process
+}
+
+// network holds the parts for posts and timelines.
+type network struct {
+	*posts
+	timelines *engine.Timelines
+	suggester *engine.Suggester
+	watcher   *engine.Watcher
+}
+
+// openPosts opens posts, follows and lists over the items; nil if they are off.
+func (b *builder) openPosts(ctx context.Context, c clients, s catalogs) (*posts, error) {
+	if !b.cfg.SocialOn() {
+		return nil, nil
+	}
+	options := social.Options{
+		Clock: b.clock, QueueClock: b.queueClock, CelebrityAt: b.cfg.Timeline.CelebrityAt, CelebrityUntil: b.cfg.Timeline.CelebrityUntil(),
+		KeepJobs: b.cfg.UsesPostgres(), // lists are in Redis, see openLists
+	}
+	store, err := b.openSocialStore(ctx, options)
+	if err != nil {
+		return nil, err
+	}
+	late := lists.NewLate(store, b.clock)
+	l, err := b.openLists(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	cards, ahead, cache, kept := b.openCards(ctx, store, l, late)
+	files, err := b.openMedia(store)
+	if err != nil {
+		return nil, err
+	}
+	deliver, err := fanout.New(fanout.Deps{
+		Files: imageRemover(files), Store: store, Queue: store, Lists: l.lists, Outboxes: l.outboxes, Items: s.items, Profiles: s.items, Cards: cache,
+		Cap: b.cfg.Timeline.Cap, Options: options, Clock: b.clock, Log: b.log, Late: late.Note,
+	})
+	if err != nil {
+		return nil, err
+	}
+	b.checks["social"] = func(ctx context.Context) handler.Dependency {
+		state := handler.Dependency{Err: store.Ping(ctx), Optional: true}
+		if errors.Is(state.Err, social.ErrTakesNoWrites) {
+			state.Reason = social.ErrTakesNoWrites.Error()
+		}
+		if errors.Is(state.Err, postgres.ErrUnusable) {
+			state.Reason = postgres.ErrUnusable.Error() + "; see the log or freshet doctor"
+		}
+		return state
+	}
+	p := &posts{
+		store: store, listStores: l, shown: shownStore{deliver.Store(), cards}, kept: kept, fanout: deliver, late: late, files: files,
+		catalog: catalogposts.New(s.items, cards, kept, ahead),
+	}
+	p.promotions = promotion.New(store, p.catalog, promotion.Config{Clock: b.clock, Log: b.log, ContentDecides: c.tells()})
+	if l.stamps != nil {
+		p.restored = lists.NewRestored(l.stamps, deliver.Lost, late, b.clock, b.log)
+	}
+	return p, nil
+}
+
+// before returns the catalog with posts in front of the items.
+func (p *posts) before(s catalogs) catalog.Catalog {
+	if p == nil {
+		return s.items
+	}
+	return p.catalog
+}
+
+func (b *builder) openSocialStore(ctx context.Context, options social.Options) (SocialStore, error) {
+	if b.cfg.UsesPostgres() {
+		return b.openPostgres(ctx, options)
+	}
+	dir, err := b.dataDir("")
+	if err != nil {
+		return nil, err
+	}
+	store, err := socialsqlite.Open(ctx, b.database(dir, socialsqlite.FileName), options)
+	if err != nil {
+		return nil, err
+	}
+	b.onClose("posts", func(context.Context) error { return store.Close() })
+	return store, store.EndLeases(ctx)
+}
+
+// openPostgres migrates the tables. While the database is down the migration waits, and the
+// server starts: until then the store is unavailable.
+func (b *builder) openPostgres(ctx context.Context, options social.Options) (SocialStore, error) {
+	cfg := postgres.Config{URL: b.cfg.Postgres.URL, Log: b.log}
+	if b.cfg.FromFiles() {
+		fresh := b.cfg.Fresh()
+		cfg.Current = func() string { return fresh().Postgres.URL }
+	}
+	cfg.Guard = breaker.NewDatabase("social", b.cfg.Server.RequestTimeout, cfg.Ping, postgres.Unreachable, b.log).Guard
+	store, err := postgres.New(ctx, cfg, options)
+	if err != nil {
+		return nil, err
+	}
+	b.disconnects("social", store.Close)
+	later, err := connect.Migrate(ctx, store, b.log)
+	if later != nil {
+		b.background(ctx, "migration of PostgreSQL", later)
+	}
+	return store, err
+}
+
+// openNetwork opens the timelines over the posts; nil if there are none.
+func (b *builder) openNetwork(p *posts, profiles catalog.Profiles, trends trending.Sets, cfg engine.Config) *network {
+	if p == nil {
+		return nil
+	}
+	return &network{
+		posts: p,
+		timelines: engine.NewTimelines(engine.TimelineStores{
+			Posts: p.shown, Kept: p.kept, Lists: lists.Reader(p.lists, p.late), Late: p.late.Now, Behind: p.late.Behind,
+			Outboxes: timeline.NewCopies(p.outboxes, timeline.OutboxCap, b.clock), Builder: p.fanout, Profiles: profiles,
+		}, cfg),
+		suggester: engine.NewSuggester(engine.SuggestStores{
+			Posts: p.store, Queue: p.store, Trending: trends, Profiles: profiles,
+		}, cfg),
+		watcher: engine.NewWatcher(engine.WatchStores{
+			Posts: p.store, Lists: p.lists, Outboxes: p.outboxes, Builder: p.fanout, Profiles: profiles,
+		}, b.streams, cfg),
+	}
+}
+
+// startSocial starts the background work for posts, and the queue's workers if this server has
+// any.
+func (b *builder) startSocial(ctx context.Context, n *network) error {
+	if n == nil {
+		return nil
+	}
+	b.background(ctx, "promotions", n.promotions.Run)
+	b.background(ctx, "streams", n.watcher.Run)
+	b.background(ctx, "purges", func(ctx context.Context) {
+		repeat.Every(ctx, purgeEvery, func(ctx context.Context) { social.PurgeAll(ctx, n.store.Purge, b.log) })
+	})
+	n.firstCheck(ctx)
+	b.background(ctx, "watch of lists", func(ctx context.Context) { repeat.Every(ctx, lists.CheckEvery, n.late.Check) })
+	b.background(ctx, "measure of the queue", func(ctx context.Context) { jobs.Watch(ctx, n.store, measureEvery, b.log) })
+	if n.restored != nil {
+		n.restored.Begin(ctx)
+		b.background(ctx, "lists after a failover", n.restored.Run)
+	}
+	if b.cfg.Jobs.Workers == 0 {
+		return nil
+	}
+	runner := jobs.Start(ctx, n.store, n.fanout.Handlers(), jobs.Config{
+		Workers: b.cfg.Jobs.Workers, Logger: b.log, Late: n.late.Note,
+	})
+	b.onClose("jobs", func(ctx context.Context) error { runner.Close(ctx); return nil })
+	if !b.cfg.UsesPostgres() {
+		return nil
+	}
+	return b.readEvents(ctx, n.store)
+}
+
+func (n *network) firstCheck(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	n.late.Check(ctx)
+}
+
+// readEvents reads the events of other systems from their Redis stream, on a separate connection,
+// which may block.
+func (b *builder) readEvents(ctx context.Context, store SocialStore) error {
+	client, err := connect.Redis(ctx, b.cfg)
+	if err != nil {
+		return err
+	}
+	connect.Follow(b.cfg, client)
+	b.disconnects("redis of events", client.Close)
+	reader := stream.Start(ctx, client, b.cfg.Redis.KeyPrefix, graph.NewApplier(store, graph.Config{}),
+		stream.Config{Clock: b.clock, Logger: b.log})
+	b.onClose("events of other systems", func(ctx context.Context) error { reader.Close(ctx); return nil })
+	return nil
+}

@@ -1,0 +1,206 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+
+	"github.com/freshet/freshet/cache"
+	memorysessions "github.com/freshet/freshet/cache/memory"
+	"github.com/freshet/freshet/cache/redislist"
+	"github.com/freshet/freshet/dedup"
+	memorydedup "github.com/freshet/freshet/dedup/memory"
+	"github.com/freshet/freshet/dedup/outage"
+	"github.com/freshet/freshet/dedup/redisbloom"
+	"github.com/freshet/freshet/dedup/spool"
+	"github.com/freshet/freshet/handler"
+	"github.com/freshet/freshet/internal/sqlitefile"
+	"github.com/freshet/freshet/server/connect"
+	"github.com/freshet/freshet/server/datadir"
+	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/fanout"
+	"github.com/freshet/freshet/social/media"
+)
+
+type stores struct {
+	catalogs
+	dedup    dedup.Store
+	sessions cache.Sessions
+	recorder *dedup.Recorder
+	spool    *spool.Spool    // nil unless failing open
+	recovery *recovery.Watch // nil unless failing open with filters in Redis
+}
+
+func (b *builder) openStores(ctx context.Context, c clients) (stores, error) {
+	seen, sessions, err := b.openDedup(ctx, c)
+	if err != nil {
+		return stores{}, err
+	}
+	items, err := b.openCatalogs(ctx, c)
+	if err != nil {
+		return stores{}, err
+	}
+	if c.index != nil {
+		b.checks["elasticsearch"] = c.index.Check(items.front.Left)
+	}
+	s := stores{catalogs: items, dedup: seen, sessions: sessions}
+	if s.recorder, err = b.openRecorder(ctx, seen); err == nil && b.cfg.FailsOpen() {
+		err = b.openSpool(ctx, c, &s)
+	}
+	return s, err
+}
+
+func (b *builder) openDedup(ctx context.Context, c clients) (dedup.Store, cache.Sessions, error) {
+	if b.cfg.UsesRedis() {
+		filters, err := b.openFilters(ctx, c)
+		return filters, redislist.New(c.redis, connect.Sessions(b.cfg, c.redis, connect.Replicas(b.cfg, c.breaker), b.log)), err
+	}
+	dir, err := b.dataDir(datadir.Impressions)
+	if err != nil {
+		return nil, nil, err
+	}
+	store, err := memorydedup.Open(dir, connect.Dedup(b.cfg), b.clock, memorydedup.WithLogger(b.log))
+	if err != nil {
+		return nil, nil, err
+	}
+	b.onClose("journal of impressions", store.Close)
+	b.writable = store.Writable
+	return store, memorysessions.New(store, b.cfg.Sessions.TTL, b.clock), nil
+}
+
+// checkFiles adds the check of data_dir, once everything in it is open: it fails once the
+// directory, or an open database in it, was removed or replaced, or the journal of impressions
+// cannot be written.
+func (b *builder) checkFiles() error {
+	if len(b.files) == 0 {
+		return nil
+	}
+	opened, err := sqlitefile.Identify(append(b.files, filepath.Dir(b.files[0]))...)
+	if err != nil {
+		return fmt.Errorf("data_dir: %w", err)
+	}
+	b.checks["data_dir"] = func(ctx context.Context) handler.Dependency {
+		if err := opened.Check(); err != nil {
+			return handler.Dependency{Err: err, Reason: err.Error()}
+		}
+		if b.writable == nil {
+			return handler.Dependency{}
+		}
+		return handler.Dependency{Err: b.writable(ctx)}
+	}
+	return nil
+}
+
+func (b *builder) openFilters(ctx context.Context, c clients) (dedup.Store, error) {
+	tuning := redisbloom.Config{KeyPrefix: b.cfg.Redis.KeyPrefix, Logger: b.log, Replicas: connect.Replicas(b.cfg, c.breaker)}
+	store, err := redisbloom.New(c.redis, connect.Dedup(b.cfg), tuning)
+	if err != nil {
+		return nil, err
+	}
+	err = store.Verify(ctx)
+	if errors.Is(err, dedup.ErrUnavailable) && b.cfg.FailsOpen() {
+		b.log.WarnContext(ctx, "Redis is down; serving without it (dedup.on_failure: open)", "error", err)
+		err = nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("redis: %w", err)
+	}
+	b.checks["redis"] = func(ctx context.Context) handler.Dependency {
+		state := handler.Dependency{Err: c.clock.Ask(ctx), Warning: c.clock.Warning(), Optional: b.cfg.FailsOpen()}
+		if state.Err != nil {
+			return state
+		}
+		if state.Err = store.Verify(ctx); state.Err != nil {
+			state.Reason = "reachable, but filters are unavailable: the module or the user's permission is missing"
+		} else if state.Err = store.TakesWrites(ctx); state.Err != nil {
+			state.Reason = "reachable, but writes are refused"
+		}
+		return state
+	}
+	return store, nil
+}
+
+// openSpool opens the spool that stores impressions on disk while Redis is down and, if filters
+// are in Redis, the watch of outages.
+func (b *builder) openSpool(ctx context.Context, c clients, s *stores) error {
+	dir, err := b.dataDir(datadir.Spool)
+	if err != nil {
+		return err
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return fmt.Errorf("data_dir: %w", err)
+	}
+	notes := redisbloom.NewNotes(c.redis, b.cfg.Redis.KeyPrefix)
+	cfg := connect.Dedup(b.cfg)
+	s.spool, err = spool.Open(ctx, dir, s.recorder.Confirm, b.clock, spool.Config{
+		MaxAge: cfg.PendingTTL, OfferedOnly: !cfg.Served, Grace: b.pauses.settle, Every: b.pauses.spool,
+		Sessions: s.sessions, Notes: notes, Server: recovery.ServerName(dir),
+		Timeout: b.cfg.Server.RequestTimeout, Logger: b.log,
+	})
+	if err != nil {
+		return err
+	}
+	b.onClose("spool", s.spool.Close)
+	filters, ok := s.dedup.(*redisbloom.Store)
+	if !ok {
+		return nil
+	}
+	s.recovery = recovery.Open(ctx, filters, notes, recovery.Config{
+		After: b.pauses.settle, Every: b.pauses.notes, Timeout: b.cfg.Server.RequestTimeout, Logger: b.log,
+	})
+	b.background(ctx, "watch of outages", s.recovery.Run)
+	return nil
+}
+
+// imageShare of imageOf is the share of a request's time for storing the images of a post: the
+// rest is for the database, and for the answer if storing fails.
+const imageShare, imageOf = 2, 3
+
+// openMedia opens the store of the images of posts; nil if there is none.
+func (b *builder) openMedia(rows social.Images) (*media.Files, error) {
+	address, err := b.mediaURL()
+	if err != nil || address == "" {
+		return nil, err
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, fmt.Errorf("media.url: %w", err)
+	}
+	if err := connect.RemoveUnfinished(u, b.cfg.UsesPostgres()); err != nil {
+		return nil, err
+	}
+	store, err := connect.Images(u)
+	if err != nil {
+		return nil, err
+	}
+	b.disconnects("media", store.Close)
+	files := media.NewFiles(store, rows, b.cfg.Server.RequestTimeout*imageShare/imageOf)
+	if u.Scheme == "s3" { // listing a folder would cost more than it is worth
+		b.checks["media"] = func(ctx context.Context) handler.Dependency {
+			return handler.Dependency{Err: files.Ping(ctx), Optional: true}
+		}
+	}
+	return files, nil
+}
+
+// mediaURL returns where images are stored: by default in data_dir if posts are in SQLite.
+func (b *builder) mediaURL() (string, error) {
+	if b.cfg.Media.URL != "" || b.cfg.UsesPostgres() {
+		return b.cfg.Media.URL, nil
+	}
+	dir, err := b.dataDir("media")
+	if err != nil {
+		return "", err
+	}
+	return connect.FolderURL(dir)
+}
+
+// imageRemover returns the remover of images; nil if there are none.
+func imageRemover(files *media.Files) fanout.Files {
+	if files == nil {
+		return nil
+	}
+	return files
+}
