@@ -19,9 +19,6 @@ var (
 	// ErrUncertain is wrapped, in addition to [ErrUnavailable], by the error of a step that was sent
 	// and got no reply: it is unknown whether it was executed.
 	ErrUncertain = errors.New("the step may have been executed")
-	// ErrForeign is wrapped, in addition to [ErrUnavailable], by the error of a step that found
-	// another application's key in place of the agent's. It persists until that key is removed.
-	ErrForeign = errors.New("a key of this agent has an unexpected type; remove it")
 	// ErrConflict means that the agent used the request id for another feed, action or limit within
 	// the last [RetryTTL].
 	ErrConflict = feed.Errorf(feed.ErrConflict, "request_id was already used for another call; use a new one")

@@ -7,6 +7,7 @@ package dedup
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/freshet/freshet/feed"
@@ -15,6 +16,10 @@ import (
 // ErrUnavailable is wrapped by errors that mean the store could not be reached; a retry may
 // succeed.
 var ErrUnavailable = &feed.Outage{Text: "dedup store is unavailable", Shown: "the dedup store is unavailable; try again later"}
+
+// ErrForeign is wrapped by the error of a step that found another application's key in place of the
+// agent's. It persists until that key is removed.
+var ErrForeign = errors.New("a key of this agent has an unexpected type; remove it")
 
 // Impression records that an agent was given a group.
 type Impression struct {
@@ -71,6 +76,13 @@ type Checker interface {
 	// of unseen groups reported as seen is at most the configured rate over the window. After an error
 	// there are no verdicts; if it wraps [ErrUnavailable], retry.
 	Check(ctx context.Context, agent string, groups []string, now time.Time) (Checked, error)
+}
+
+// Filters looks up recorded impressions.
+type Filters interface {
+	// Recorded reports for each key, a group or an id, whether a filter of the window has it,
+	// pending or not. Errors are those of [Checker].
+	Recorded(ctx context.Context, agent string, keys []string, now time.Time) ([]bool, error)
 }
 
 // Claimer is the pending set as sessions in this process use it, with at most one call at a time

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/cache"
+	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/feed"
 )
 
@@ -23,15 +24,11 @@ type Fallback interface {
 type Recovery interface {
 	// Recovering is called for every page. It must not block.
 	Recovering() bool
-	Filters
+	dedup.Filters
 }
 
-// Filters looks up recorded impressions.
-type Filters interface {
-	// Recorded reports for each key, a group or an id, whether a filter of the window has it,
-	// pending or not. Errors are those of [dedup.Checker].
-	Recorded(ctx context.Context, agent string, keys []string, now time.Time) ([]bool, error)
-}
+// Filters is another name of [dedup.Filters].
+type Filters = dedup.Filters
 
 // failOpen is the engine's state for outages of the dedup or session store, and for the time
 // after them: whether it answers, what this process has handed out, and the pages of that time.

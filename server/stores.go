@@ -136,7 +136,7 @@ func (b *builder) openSpool(ctx context.Context, c clients, s *stores) error {
 	cfg := connect.Dedup(b.cfg)
 	s.spool, err = spool.Open(ctx, dir, s.recorder.Confirm, b.clock, spool.Config{
 		MaxAge: cfg.PendingTTL, OfferedOnly: !cfg.Served, Grace: b.pauses.settle, Every: b.pauses.spool,
-		Sessions: s.sessions, Notes: notes, Server: recovery.ServerName(dir),
+		Withdraw: s.sessions.Withdraw, Notes: notes, Server: recovery.ServerName(dir),
 		Timeout: b.cfg.Server.RequestTimeout, Logger: b.log,
 	})
 	if err != nil {

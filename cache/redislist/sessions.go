@@ -16,6 +16,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/freshet/freshet/cache"
+	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/rediskeys"
 )
@@ -247,7 +248,7 @@ func contractError(step string, err error) error {
 	case rediskeys.Uncertain(err):
 		return fmt.Errorf("%w: %w: %s: %w", cache.ErrUnavailable, cache.ErrUncertain, step, err)
 	case rediskeys.Foreign(err):
-		return fmt.Errorf("%w: %w: %s: %w", cache.ErrUnavailable, cache.ErrForeign, step, err)
+		return fmt.Errorf("%w: %w: %s: %w", cache.ErrUnavailable, dedup.ErrForeign, step, err)
 	case rediskeys.Unreachable(err):
 		return fmt.Errorf("%w: %s: %w", cache.ErrUnavailable, step, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/cache"
+	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/testenv"
 )
@@ -38,7 +39,7 @@ func TestWithdrawAgainAfterAnError(t *testing.T) {
 	_, err := s.Replace(ctx, cache.Replace{Agent: "u", Ranked: refs, Limit: 1, Now: now, Call: cache.Call{Feed: feed.HomeFeed}})
 	require.NoError(t, err)
 	require.NoError(t, client.Set(ctx, s.keys.Session("u", feed.ForYou), "somebody's", 0).Err())
-	require.ErrorIs(t, s.Withdraw(ctx, "u", []string{"post:1"}, now), cache.ErrForeign)
+	require.ErrorIs(t, s.Withdraw(ctx, "u", []string{"post:1"}, now), dedup.ErrForeign)
 	require.NoError(t, client.Del(ctx, s.keys.Session("u", feed.ForYou)).Err())
 	require.NoError(t, s.Withdraw(ctx, "u", []string{"post:1"}, now.Add(time.Second)), "after an error withdraw again")
 	require.NoError(t, client.ZRem(ctx, s.keys.Pending("u"), "post:1").Err()) // settled

@@ -11,14 +11,13 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/dedup"
-	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/internal/repeat"
 )
 
 // Watch tracks whether Redis was down recently, for this server or for another one that has left a
 // note.
 type Watch struct {
-	engine.Filters // the recorded impressions
+	dedup.Filters // the recorded impressions
 
 	notes   dedup.Notes
 	cfg     Config
@@ -26,8 +25,6 @@ type Watch struct {
 	until   atomic.Int64 // end of the recovery, in nanoseconds since began
 	refused bool         // the notes cannot be read although Redis answers; only checkNotes uses this field
 }
-
-var _ engine.Recovery = (*Watch)(nil)
 
 // Config configures a [Watch].
 type Config struct {
@@ -42,7 +39,7 @@ type Config struct {
 // Once Redis is back, other servers need some time to notice and to leave their notes, and requests
 // that began before are still running: the pending grace, which is [Config.After], is longer than
 // any request. A note remains for one grace after there is nothing left to write.
-func Open(ctx context.Context, filters engine.Filters, notes dedup.Notes, cfg Config) *Watch {
+func Open(ctx context.Context, filters dedup.Filters, notes dedup.Notes, cfg Config) *Watch {
 	w := &Watch{Filters: filters, notes: notes, cfg: cfg, began: time.Now()}
 	w.checkNotes(ctx)
 	return w
@@ -77,7 +74,7 @@ func (w *Watch) extend(d time.Duration) {
 	w.until.Store(max(until, w.until.Load()))
 }
 
-// Recovering implements [engine.Recovery].
+// Recovering reports whether impressions of an outage may not be recorded yet. It does not block.
 func (w *Watch) Recovering() bool { return int64(time.Since(w.began)) < w.until.Load() }
 
 // ServerName returns the name of this server's note. It is the same after a restart, so that the

@@ -8,9 +8,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/freshet/freshet/cache"
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/dedup/journal"
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/guard"
 	"github.com/freshet/freshet/internal/repeat"
 )
@@ -43,7 +43,7 @@ func (s *Spool) pass(ctx context.Context) {
 		err = s.note(ctx, time.Duration(s.idle-2)*s.cfg.Every < s.cfg.Grace)
 	}
 	// An unavailable or slow store is logged elsewhere.
-	down := errors.Is(err, dedup.ErrUnavailable) || errors.Is(err, cache.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)
+	down := errors.Is(err, feed.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)
 	if err != nil && ctx.Err() == nil && !down {
 		s.cfg.Logger.WarnContext(ctx, "impressions on disk cannot be recorded yet", "error", err)
 	}
@@ -184,11 +184,11 @@ func (s *Spool) write(ctx context.Context, list []journal.Entry) error {
 }
 
 func (s *Spool) withdraw(ctx context.Context, e journal.Entry) error {
-	if s.cfg.Sessions == nil {
+	if s.cfg.Withdraw == nil {
 		return nil
 	}
-	err := s.cfg.Sessions.Withdraw(ctx, e.Agent, e.Groups, time.UnixMilli(e.At))
-	if errors.Is(err, cache.ErrForeign) { // one foreign key must not block other agents' impressions
+	err := s.cfg.Withdraw(ctx, e.Agent, e.Groups, time.UnixMilli(e.At))
+	if errors.Is(err, dedup.ErrForeign) { // one foreign key must not block other agents' impressions
 		s.cfg.Logger.WarnContext(ctx, "impressions from disk could not be removed from the agent's sessions and stay in them", "agent", e.Agent, "error", err)
 		return nil
 	}

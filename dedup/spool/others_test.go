@@ -119,7 +119,7 @@ func (o *others) open(t *testing.T, dir string, cfg spool.Config) *spool.Spool {
 func (o *others) start(t *testing.T, dir string, cfg spool.Config) *spool.Spool {
 	t.Helper()
 	cfg.Every = cmp.Or(cfg.Every, every)
-	cfg.Sessions, cfg.Notes, cfg.Server = o, o, "server"
+	cfg.Withdraw, cfg.Notes, cfg.Server = o.Withdraw, o, "server"
 	sp, err := spool.Open(t.Context(), dir, confirm(t, o, cfg.Grace), func() time.Time { return noon }, cfg)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = sp.Close(context.Background()) })
@@ -286,7 +286,7 @@ type foreign struct{ *others }
 
 func (f foreign) Withdraw(ctx context.Context, agent string, groups []string, at time.Time) error {
 	if agent == "u_foreign" {
-		return fmt.Errorf("%w: %w", cache.ErrUnavailable, cache.ErrForeign)
+		return fmt.Errorf("%w: %w", cache.ErrUnavailable, dedup.ErrForeign)
 	}
 	return f.others.Withdraw(ctx, agent, groups, at)
 }
@@ -295,7 +295,7 @@ func (f foreign) Withdraw(ctx context.Context, agent string, groups []string, at
 func TestOneAgentsForeignKeyHoldsNobodyUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newOthers(t)
-		sp, err := spool.Open(t.Context(), t.TempDir(), confirm(t, o, 0), func() time.Time { return noon }, spool.Config{Every: every, Sessions: foreign{o}, Notes: o, Server: "server"})
+		sp, err := spool.Open(t.Context(), t.TempDir(), confirm(t, o, 0), func() time.Time { return noon }, spool.Config{Every: every, Withdraw: foreign{o}.Withdraw, Notes: o, Server: "server"})
 		require.NoError(t, err)
 		defer func() { _ = sp.Close(context.WithoutCancel(t.Context())) }()
 		require.NoError(t, sp.Keep("u_foreign", []string{"a"}, noon))

@@ -20,7 +20,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
-	"github.com/freshet/freshet/cache"
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/dedup/journal"
 	"github.com/freshet/freshet/feed"
@@ -49,9 +48,9 @@ type Config struct {
 	OfferedOnly bool
 	// Grace is how long the note lasts after everything was recorded.
 	Grace time.Duration
-	// Sessions may still contain groups that were served without them. Nil means that no sessions
-	// survive an outage of the store.
-	Sessions cache.Withdrawer
+	// Withdraw removes groups from the sessions, which may still contain what was served without them.
+	// Nil means that no sessions survive an outage of the store.
+	Withdraw dedup.Withdraw
 	// Notes warn the other servers, under the name Server, that impressions wait here. Nil means there
 	// are no other servers.
 	Notes  dedup.Noter
