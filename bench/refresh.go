@@ -93,7 +93,7 @@ type recalled struct {
 func (b *bench) refreshServices(ctx context.Context) (results []Result, err error) {
 	cfg := b.servicesConfig(filepath.Join(b.dir, "services"))
 	// The recorder's calls are not part of a refresh, so they are delayed to the end.
-	held := app.WithRecorder(dedup.RecorderConfig{Linger: 10 * time.Second, Batch: 100_000})
+	held := server.WithRecorder(dedup.RecorderConfig{Linger: 10 * time.Second, Batch: 100_000})
 	r := &recalled{b: b, w: newWatch()}
 	s, err := b.serve(ctx, cfg, r.w.hooks(), held)
 	if err != nil {

@@ -62,7 +62,7 @@ func BenchmarkSearchPosts(b *testing.B) {
 
 // posted returns a system with n items and 2*half readers with interests; the second half also have
 // learned features.
-func posted(b *testing.B, run *bench, cfg configs.Config, n, half int, options ...app.Option) *system {
+func posted(b *testing.B, run *bench, cfg configs.Config, n, half int, options ...server.Option) *system {
 	posts := testenv.Posts(b)
 	s, err := run.serve(b.Context(), cfg, options...)
 	require.NoError(b, err)

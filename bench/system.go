@@ -36,19 +36,19 @@ const (
 
 // system is a running Freshet, like that of the serve command.
 type system struct {
-	*app.App
+	*server.App
 	addr    string
 	indexed bool // its items are in Elasticsearch
 	stop    func() error
 }
 
 // serve starts a system. stop shuts it down and records lost impressions.
-func (b *bench) serve(ctx context.Context, cfg configs.Config, options ...app.Option) (*system, error) {
+func (b *bench) serve(ctx context.Context, cfg configs.Config, options ...server.Option) (*system, error) {
 	cfg.Server.Drain = 0 // no load balancer
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	a, err := app.Open(ctx, cfg, append(options, app.WithLogger(b.log), app.WithSettingsApart(), app.WithRecallCache(0, 0))...) // no recall is cached
+	a, err := server.Open(ctx, cfg, append(options, server.WithLogger(b.log), server.WithSettingsApart(), server.WithRecallCache(0, 0))...) // no recall is cached
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +143,7 @@ func (b *bench) filledDir(ctx context.Context, n int) (string, error) {
 // openDedup opens only the dedup store, with the clock at then: the store in process does not
 // write to days before the one it was opened on.
 func (b *bench) openDedup(ctx context.Context, cfg configs.Config, then time.Time) (dedup.Store, func(context.Context) error, error) {
-	return app.OpenDedup(ctx, cfg, app.WithLogger(b.log), app.WithClock(func() time.Time { return then }))
+	return server.OpenDedup(ctx, cfg, server.WithLogger(b.log), server.WithClock(func() time.Time { return then }))
 }
 
 // firstDay returns the time of now on the window's first day.

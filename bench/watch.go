@@ -107,8 +107,8 @@ func (w *watch) onWire(start time.Time) {
 }
 
 // hooks installs the watch around the clients of a system.
-func (w *watch) hooks() app.Option {
-	return app.WithHooks(app.Hooks{
+func (w *watch) hooks() server.Option {
+	return server.WithHooks(server.Hooks{
 		Redis:   redisWatch{w},
 		Elastic: func(client esindex.Client) esindex.Client { return elasticWatch{client, w} },
 	})

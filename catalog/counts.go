@@ -8,7 +8,7 @@ import (
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/feed/strictjson"
-	"github.com/freshet/freshet/internal/intake"
+	"github.com/freshet/freshet/internal/ndjson"
 )
 
 // Counts reads likes and comments of stored items from r, as {"id","likes","comments"} in
@@ -19,10 +19,10 @@ import (
 // processed. Of two entries for one item the later one wins. In all other respects it works
 // like [Ingest.Read].
 func (in *Ingest) Counts(ctx context.Context, r io.Reader) (api.Upload, error) {
-	return intake.Read(ctx, r, items, in.cfg.Config, &countBatch{w: in.w})
+	return ndjson.Read(ctx, r, items, in.cfg.Config, &countBatch{w: in.w})
 }
 
-// countBatch is an [intake.Batch] of counts.
+// countBatch is an [ndjson.Batch] of counts.
 type countBatch struct {
 	named
 	w      Writer
@@ -36,7 +36,7 @@ type reportedCounts struct {
 	Comments *int64 `json:"comments"`
 }
 
-// Add implements [intake.Batch].
+// Add implements [ndjson.Batch].
 func (b *countBatch) Add(_ int, data []byte) (string, error) {
 	var t reportedCounts
 	if err := strictjson.Unmarshal(data, &t, strictjson.Errors{"": feed.Errorf(feed.ErrInvalid, "bad item")}); err != nil {
@@ -65,7 +65,7 @@ func (b *countBatch) keep(t reportedCounts) error {
 	return nil
 }
 
-// Put implements [intake.Batch]. Of two entries for one item, the values of the later one take
+// Put implements [ndjson.Batch]. Of two entries for one item, the values of the later one take
 // precedence.
 func (b *countBatch) Put(ctx context.Context) ([]error, error) {
 	var each []reportedCounts // one per item

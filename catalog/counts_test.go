@@ -12,7 +12,7 @@ import (
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/catalog/sqlite"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/intake"
+	"github.com/freshet/freshet/internal/ndjson"
 )
 
 func TestCounts(t *testing.T) {
@@ -52,7 +52,7 @@ func TestCounts(t *testing.T) {
 			}
 			_, err = items.Put(t.Context(), stored)
 			require.NoError(t, err)
-			in := catalog.NewIngest(items, catalog.IngestConfig{Config: intake.Config{Batch: 3}})
+			in := catalog.NewIngest(items, catalog.IngestConfig{Config: ndjson.Config{Batch: 3}})
 			for range 2 {
 				report, err := in.Counts(t.Context(), strings.NewReader(tt.body))
 				require.NoError(t, err)

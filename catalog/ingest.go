@@ -12,12 +12,12 @@ import (
 
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
-	"github.com/freshet/freshet/internal/intake"
+	"github.com/freshet/freshet/internal/ndjson"
 )
 
 // IngestConfig limits the memory of an ingest.
 type IngestConfig struct {
-	intake.Config
+	ndjson.Config
 	// GroupByURL derives the group of items without one from their link, see [feed.URLGroup].
 	GroupByURL bool
 }
@@ -32,15 +32,15 @@ type Ingest struct {
 func NewIngest(w Writer, cfg IngestConfig) *Ingest { return &Ingest{w: w, cfg: cfg} }
 
 // items describes the entries of a request body.
-var items = intake.Kind{
+var items = ndjson.Kind{
 	Entry: "item", Verb: "storing", Array: true, Whole: true, Most: feed.MaxItemBytes, Unavailable: ErrUnavailable,
 	Reason: func(err error) string { return strings.TrimPrefix(err.Error(), "bad item: ") },
 }
 
-// Read stores the items of r, as [intake.Read] does. A body without items is an error, except
+// Read stores the items of r, as [ndjson.Read] does. A body without items is an error, except
 // the array []. Reading the same body again is safe.
 func (in *Ingest) Read(ctx context.Context, r io.Reader) (api.Upload, error) {
-	return intake.Read(ctx, r, items, in.cfg.Config, &itemBatch{in: in})
+	return ndjson.Read(ctx, r, items, in.cfg.Config, &itemBatch{in: in})
 }
 
 // ReadNewer is [Ingest.Read], but skips an item if the stored item with its id has the same or
@@ -48,7 +48,7 @@ func (in *Ingest) Read(ctx context.Context, r io.Reader) (api.Upload, error) {
 // with one exception: a new item that another upload stores at the same moment may be replaced
 // by an older one.
 func (in *Ingest) ReadNewer(ctx context.Context, r io.Reader) (api.Upload, error) {
-	return intake.Read(ctx, r, items, in.cfg.Config, &newerBatch{itemBatch{in: in}})
+	return ndjson.Read(ctx, r, items, in.cfg.Config, &newerBatch{itemBatch{in: in}})
 }
 
 // itemBatch stores items.
@@ -58,7 +58,7 @@ type itemBatch struct {
 	items []feed.Item
 }
 
-// Add implements [intake.Batch].
+// Add implements [ndjson.Batch].
 func (b *itemBatch) Add(_ int, data []byte) (string, error) {
 	it, err := feed.ParseItem(data)
 	if err != nil {
@@ -71,7 +71,7 @@ func (b *itemBatch) Add(_ int, data []byte) (string, error) {
 	return it.ID, nil
 }
 
-// Put implements [intake.Batch]. It starts a new slice each time, because the writer may retain
+// Put implements [ndjson.Batch]. It starts a new slice each time, because the writer may retain
 // the old one.
 func (b *itemBatch) Put(ctx context.Context) ([]error, error) {
 	items := b.items
@@ -101,7 +101,7 @@ func forgive(items []feed.Item, errs []error) {
 // named identifies items that cannot be parsed by the id found in their first bytes.
 type named struct{}
 
-// TooBig implements [intake.Batch].
+// TooBig implements [ndjson.Batch].
 func (named) TooBig(data []byte) (id string, err error) {
 	return peekID(data), feed.Errorf(feed.ErrInvalid, "bad item: it exceeds the limit of %d bytes", feed.MaxItemBytes)
 }
@@ -134,14 +134,14 @@ func peekID(data []byte) string {
 // newerBatch stores items that are newer than the stored ones.
 type newerBatch struct{ itemBatch }
 
-// Put implements [intake.Batch].
+// Put implements [ndjson.Batch].
 func (b *newerBatch) Put(ctx context.Context) ([]error, error) {
 	all := b.items
 	b.items = nil
 	errs, newest := make([]error, len(all)), make(map[string]int, len(all))
 	for i, it := range all {
 		if before, twice := newest[it.ID]; twice && all[before].UpdateTime >= it.UpdateTime {
-			errs[i] = intake.ErrKept
+			errs[i] = ndjson.ErrKept
 		} else {
 			newest[it.ID] = i
 		}
@@ -165,7 +165,7 @@ func (b *newerBatch) Put(ctx context.Context) ([]error, error) {
 func putNewer(ctx context.Context, w Writer, items []feed.Item) ([]error, error) {
 	errs, err := updateEach(ctx, w, items, func(it feed.Item) string { return it.ID }, func(it, stored feed.Item) (feed.Item, error) {
 		if stored.UpdateTime >= it.UpdateTime {
-			return feed.Item{}, intake.ErrKept
+			return feed.Item{}, ndjson.ErrKept
 		}
 		it.AuthorIDs, it.Langs = []string{}, []string{} // do not preserve those of the stored item
 		return it, nil

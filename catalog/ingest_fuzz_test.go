@@ -14,7 +14,7 @@ import (
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
-	"github.com/freshet/freshet/internal/intake"
+	"github.com/freshet/freshet/internal/ndjson"
 )
 
 // FuzzIngest ingests bodies of any shape. The report must match the stored items regardless of how
@@ -29,7 +29,7 @@ func FuzzIngest(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		read := func(r io.Reader) (*shelf, api.Upload, error) {
 			w := &shelf{}
-			report, err := catalog.NewIngest(w, catalog.IngestConfig{Config: intake.Config{Batch: 3}}).Read(t.Context(), r)
+			report, err := catalog.NewIngest(w, catalog.IngestConfig{Config: ndjson.Config{Batch: 3}}).Read(t.Context(), r)
 			require.Equal(t, len(w.items), report.Accepted)
 			require.Len(t, report.Errors, min(report.Rejected, 1000))
 			return w, report, err

@@ -20,7 +20,7 @@ import (
 	"github.com/freshet/freshet/catalog/sqlite"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
-	"github.com/freshet/freshet/internal/intake"
+	"github.com/freshet/freshet/internal/ndjson"
 )
 
 // shelf is a writer that records the items in order and fails on demand.
@@ -204,7 +204,7 @@ func TestIngestBatches(t *testing.T) {
 
 func TestIngestListsSomeCountsAll(t *testing.T) {
 	body := strings.Repeat("{}\n", 50) + line("a")
-	report, err := catalog.NewIngest(&shelf{}, catalog.IngestConfig{Config: intake.Config{MaxErrors: 7}}).Read(t.Context(), strings.NewReader(body))
+	report, err := catalog.NewIngest(&shelf{}, catalog.IngestConfig{Config: ndjson.Config{MaxErrors: 7}}).Read(t.Context(), strings.NewReader(body))
 	require.NoError(t, err)
 	require.Equal(t, 50, report.Rejected)
 	require.Equal(t, 1, report.Accepted)
@@ -220,7 +220,7 @@ func TestIngestTellsWhichItemsTheCatalogRefused(t *testing.T) {
 		return nil
 	}}
 	body := line("a") + "\n\n" + line("no1") + "\n{}\n" + line("b") + "\n" + line("no2") + "\n"
-	report, err := catalog.NewIngest(w, catalog.IngestConfig{Config: intake.Config{Batch: 3}}).Read(t.Context(), strings.NewReader(body))
+	report, err := catalog.NewIngest(w, catalog.IngestConfig{Config: ndjson.Config{Batch: 3}}).Read(t.Context(), strings.NewReader(body))
 	require.NoError(t, err)
 	require.Equal(t, api.Upload{Accepted: 2, Rejected: 3, Errors: []api.Rejection{
 		{Line: 3, ID: "no1", Reason: "mapping refuses it"}, {Line: 4, Reason: "id is missing"}, {Line: 6, ID: "no2", Reason: "mapping refuses it"},
@@ -243,7 +243,7 @@ func ingestStops(t *testing.T) {
 				}
 				return nil
 			}}
-			report, err := catalog.NewIngest(w, catalog.IngestConfig{Config: intake.Config{Batch: 2}}).Read(t.Context(), strings.NewReader(body))
+			report, err := catalog.NewIngest(w, catalog.IngestConfig{Config: ndjson.Config{Batch: 2}}).Read(t.Context(), strings.NewReader(body))
 			require.ErrorIs(t, err, catalog.ErrUnavailable)
 			require.ErrorIs(t, err, cause)
 			require.ErrorContains(t, err, "lines 4 to 5")
@@ -296,7 +296,7 @@ func TestIngestEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	w := &shelf{whole: func(int) error { cancel(); return nil }}
 	body := strings.Repeat(line("a")+"\n", 10)
-	report, err := catalog.NewIngest(w, catalog.IngestConfig{Config: intake.Config{Batch: 3}}).Read(ctx, strings.NewReader(body))
+	report, err := catalog.NewIngest(w, catalog.IngestConfig{Config: ndjson.Config{Batch: 3}}).Read(ctx, strings.NewReader(body))
 	require.ErrorIs(t, err, context.Canceled)
 	require.Equal(t, 3, report.Accepted)
 }

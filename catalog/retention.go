@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/repeat"
+	"github.com/freshet/freshet/internal/periodic"
 )
 
 const (
@@ -52,7 +52,7 @@ func NewRetention(list Lister, items Writer, cfg RetentionConfig) *Retention {
 }
 
 // Run sweeps immediately and then after each pause, until ctx ends.
-func (r *Retention) Run(ctx context.Context) { repeat.Now(ctx, SweepEvery, r.turn) }
+func (r *Retention) Run(ctx context.Context) { periodic.Now(ctx, SweepEvery, r.turn) }
 
 // turn sweeps if it is this server's turn, and logs the result.
 func (r *Retention) turn(ctx context.Context) {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/repeat"
+	"github.com/freshet/freshet/internal/periodic"
 )
 
 // worksAtOnce is the number of items listed and removed in one step.
@@ -72,7 +72,7 @@ func (r removing) run(ctx context.Context, s Selection) (removed int, err error)
 			return removed, err
 		}
 		s.Cursor = page.Next
-		if err := repeat.Pause(ctx, r.pause); err != nil {
+		if err := periodic.Pause(ctx, r.pause); err != nil {
 			return removed, err
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/freshet/freshet/feed/api"
-	"github.com/freshet/freshet/internal/intake"
+	"github.com/freshet/freshet/internal/ndjson"
 )
 
 // Bounds of one upload request. A request is small enough to be repeated cheaply, and large enough
@@ -91,8 +91,8 @@ func (c *Client) upload(ctx context.Context, path string, convert func(line []by
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	lines := intake.Kind{Body: "file", Entry: "object", Verb: "uploading", Most: maxLine, Reason: error.Error, Unavailable: ErrUnavailable}
-	_, err = intake.Read(ctx, readLive(ctx, r, u.flushSlow), lines, intake.Config{Batch: maxLines, Bytes: maxBytes - maxLine - maxLines, Reject: u.refuse}, u)
+	lines := ndjson.Kind{Body: "file", Entry: "object", Verb: "uploading", Most: maxLine, Reason: error.Error, Unavailable: ErrUnavailable}
+	_, err = ndjson.Read(ctx, readLive(ctx, r, u.flushSlow), lines, ndjson.Config{Batch: maxLines, Bytes: maxBytes - maxLine - maxLines, Reject: u.refuse}, u)
 	if u.failed != nil {
 		err = u.failed
 	}
@@ -114,7 +114,7 @@ func outliving(ctx context.Context) (context.Context, context.CancelFunc) {
 	return sending, func() { stop(); cancel() }
 }
 
-// upload is the [intake.Batch] that collects lines into a compressed body.
+// upload is the [ndjson.Batch] that collects lines into a compressed body.
 type upload struct {
 	client  *Client
 	sending context.Context // for requests
@@ -135,7 +135,7 @@ func (u *upload) refuse(r Rejection) {
 	u.reject(r)
 }
 
-// Add implements [intake.Batch].
+// Add implements [ndjson.Batch].
 func (u *upload) Add(number int, line []byte) (string, error) {
 	line, err := u.convert(line)
 	if err != nil || line == nil {
@@ -151,12 +151,12 @@ func (u *upload) Add(number int, line []byte) (string, error) {
 	return "", err
 }
 
-// TooBig implements [intake.Batch].
+// TooBig implements [ndjson.Batch].
 func (*upload) TooBig([]byte) (string, error) {
 	return "", fmt.Errorf("the line has more than %d bytes", maxLine)
 }
 
-// Put implements [intake.Batch].
+// Put implements [ndjson.Batch].
 func (u *upload) Put(context.Context) ([]error, error) { return nil, u.flush() }
 
 // flush sends the collected lines, unless sending has failed before.

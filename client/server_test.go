@@ -26,7 +26,7 @@ import (
 const adminToken = "an-admin-token-for-the-client"
 
 // embedded starts a complete embedded server and returns its handler.
-func embedded(change func(*configs.Config), options ...app.Option) (h http.Handler, stop func()) {
+func embedded(change func(*configs.Config), options ...server.Option) (h http.Handler, stop func()) {
 	dir, err := os.MkdirTemp("", "freshet-client")
 	if err != nil {
 		panic(err)
@@ -37,7 +37,7 @@ func embedded(change func(*configs.Config), options ...app.Option) (h http.Handl
 		panic(err)
 	}
 	change(&cfg)
-	a, err := app.Open(context.Background(), cfg, append(options, app.WithRecallCache(0, 0), app.WithLogger(slog.New(slog.DiscardHandler)))...)
+	a, err := server.Open(context.Background(), cfg, append(options, server.WithRecallCache(0, 0), server.WithLogger(slog.New(slog.DiscardHandler)))...)
 	if err != nil {
 		panic(err)
 	}
@@ -47,7 +47,7 @@ func embedded(change func(*configs.Config), options ...app.Option) (h http.Handl
 }
 
 // newPair returns two clients of a real server, a reader's and the admin's.
-func newPair(t *testing.T, change func(*configs.Config), options ...app.Option) (reader, admin *client.Client) {
+func newPair(t *testing.T, change func(*configs.Config), options ...server.Option) (reader, admin *client.Client) {
 	t.Helper()
 	h, stop := embedded(change, options...)
 	t.Cleanup(stop)
@@ -71,7 +71,7 @@ func TestReadsTheFeedOfARealServer(t *testing.T) {
 	ctx := t.Context()
 	var now atomic.Int64
 	now.Store(1772800000)
-	reader, admin := newPair(t, asShipped, app.WithClock(func() time.Time { return time.Unix(now.Load(), 0) }))
+	reader, admin := newPair(t, asShipped, server.WithClock(func() time.Time { return time.Unix(now.Load(), 0) }))
 	sum, err := admin.Ingest(ctx, strings.NewReader(posts(30)+"{}\n"), func(r client.Rejection) {
 		assert.Equal(t, client.Rejection{Line: 31, Reason: "id is missing"}, r)
 	})
@@ -111,7 +111,7 @@ func TestReadsTheGuestFeedOfARealServer(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for start := range 2 {
-		h, stop := embedded(func(cfg *configs.Config) { cfg.DataDir = dir }, app.WithClock(func() time.Time { return time.Unix(1772800000, 0) }))
+		h, stop := embedded(func(cfg *configs.Config) { cfg.DataDir = dir }, server.WithClock(func() time.Time { return time.Unix(1772800000, 0) }))
 		server := httptest.NewServer(h)
 		nobody, admin := connect(t, server.URL), connect(t, server.URL, client.WithAdminToken(adminToken))
 		if start == 0 {

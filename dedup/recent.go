@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/freshet/freshet/internal/guard"
+	"github.com/freshet/freshet/internal/safego"
 )
 
 const (
@@ -68,7 +68,7 @@ func (r *Recorder) Reclaim(ctx context.Context, withdraw Withdraw, since time.Ti
 	var withdrawn errgroup.Group
 	withdrawn.SetLimit(reclaims)
 	for agent, all := range lost {
-		withdrawn.Go(guard.Func(func() error { return withdraw(ctx, agent, all, r.clock()) }))
+		withdrawn.Go(safego.Func(func() error { return withdraw(ctx, agent, all, r.clock()) }))
 	}
 	if err := withdrawn.Wait(); err != nil {
 		return fmt.Errorf("withdraw recently delivered impressions: %w", err)

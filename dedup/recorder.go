@@ -15,7 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/guard"
+	"github.com/freshet/freshet/internal/safego"
 )
 
 var (
@@ -205,7 +205,7 @@ func (r *Recorder) collect() {
 func (r *Recorder) write(batch []delivery, members int) {
 	defer r.writes.Done()
 	defer r.backlog.end(batch[0].at)
-	if err := guard.Run(func() error { r.record(batch, members); return nil }); err != nil {
+	if err := safego.Run(func() error { r.record(batch, members); return nil }); err != nil {
 		r.cfg.Logger.ErrorContext(r.ctx, "panic while recording impressions", "error", err)
 		r.finish(batch, members, nil, fmt.Errorf("%w: a panic, see the log", errDeferred))
 	}

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/freshet/freshet/internal/guard"
+	"github.com/freshet/freshet/internal/safego"
 )
 
 const (
@@ -45,7 +45,7 @@ func startSettler(ctx context.Context, w Writer, cfg RecorderConfig) *settler {
 		for {
 			select {
 			case <-tick.C:
-				guard.Log(s.log, "settling impressions", func() { s.settle(ctx, s.turn()) })
+				safego.Log(s.log, "settling impressions", func() { s.settle(ctx, s.turn()) })
 			case <-ctx.Done():
 				return
 			}

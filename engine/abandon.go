@@ -9,7 +9,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"github.com/freshet/freshet/cache"
-	"github.com/freshet/freshet/internal/guard"
+	"github.com/freshet/freshet/internal/safego"
 )
 
 const (
@@ -63,7 +63,7 @@ func (a *abandoned) add(ctx context.Context, agent string, call cache.Call) {
 			case <-ctx.Done():
 			}
 		}()
-		guard.Log(a.log, "abandoning a page", func() { a.run(ctx, agent, call) })
+		safego.Log(a.log, "abandoning a page", func() { a.run(ctx, agent, call) })
 	})
 }
 

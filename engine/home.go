@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/guard"
+	"github.com/freshet/freshet/internal/safego"
 	"github.com/freshet/freshet/recall"
 )
 
@@ -159,7 +159,7 @@ func (h *homeSupply) round(ctx context.Context, l *sourceQueue, q feed.Query) {
 	if l.source == feed.SourceDiscovery {
 		l.n = min(roundGrowth*l.n, largestRound)
 	}
-	l.err = guard.Run(func() (err error) {
+	l.err = safego.Run(func() (err error) {
 		l.got, l.lacking, err = l.propose(ctx, q)
 		return err
 	})

@@ -153,7 +153,7 @@ func homeOf(t *testing.T, trends, promoted []feed.Item, changes ...func(*engine.
 		for _, list := range [][]feed.Item{trends, promoted} {
 			require.Nil(t, must(s.Catalog.Put(t.Context(), list)))
 		}
-		s.Catalog = posts.New(s.Catalog, h.net.store, nil, nil)
+		s.Catalog = postitems.New(s.Catalog, h.net.store, nil, nil)
 		s.Recall = conditioned{s.Recall, s.Recall.(recall.Explainer), h}
 		s.Home = engine.Home{
 			Following: timelines, Trending: &listed{h, feed.SourceTrending, trends}, Promoted: &listed{h, feed.SourcePromoted, promoted},

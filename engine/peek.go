@@ -9,7 +9,7 @@ import (
 
 	"github.com/freshet/freshet/cache"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/guard"
+	"github.com/freshet/freshet/internal/safego"
 	"github.com/freshet/freshet/recall"
 )
 
@@ -82,11 +82,11 @@ func (e *Engine) refreshedAt(ctx context.Context, r Request) (since time.Time, e
 		return time.Time{}, err
 	}
 	group, gctx := errgroup.WithContext(ctx)
-	group.Go(guard.Func(func() (err error) {
+	group.Go(safego.Func(func() (err error) {
 		since, err = e.stores.Sessions.Refreshed(gctx, r.Agent, r.Feed)
 		return err
 	}))
-	group.Go(guard.Func(func() error {
+	group.Go(safego.Func(func() error {
 		// No record has this action, so the answer is a conflict or nothing.
 		_, _, err := e.stores.Sessions.Replay(gctx, r.Agent, cache.Call{RequestID: r.RequestID, Feed: r.Feed, Action: r.name(), Limit: r.Limit})
 		return err

@@ -9,7 +9,7 @@ import (
 	"github.com/freshet/freshet/cache"
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/guard"
+	"github.com/freshet/freshet/internal/safego"
 )
 
 const (
@@ -78,7 +78,7 @@ func (p *Prefetcher) work() {
 		case <-p.ctx.Done():
 			return
 		case key := <-p.queue:
-			guard.Log(p.log, "prefetching a page", func() { p.read(key) })
+			safego.Log(p.log, "prefetching a page", func() { p.read(key) })
 		}
 	}
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/freshet/freshet/cache"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/guard"
+	"github.com/freshet/freshet/internal/safego"
 	"github.com/freshet/freshet/recall"
 )
 
@@ -74,11 +74,11 @@ func (e *Engine) open(ctx context.Context, c *call) (feed.Profile, cache.Page, e
 	var p feed.Profile
 	var before cache.Page
 	group, gctx := errgroup.WithContext(ctx)
-	group.Go(guard.Func(func() (err error) {
+	group.Go(safego.Func(func() (err error) {
 		p, err = e.profile(gctx, c.Agent)
 		return err
 	}))
-	group.Go(guard.Func(func() (err error) {
+	group.Go(safego.Func(func() (err error) {
 		before, _, err = e.stores.Sessions.Replay(gctx, c.Agent, c.next())
 		if e.failOpen.allows(gctx, err) {
 			return nil

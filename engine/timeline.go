@@ -10,7 +10,7 @@ import (
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/guard"
+	"github.com/freshet/freshet/internal/safego"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/timeline"
 )
@@ -214,11 +214,11 @@ func (p *TimelinePage) passed(from, at social.Position, descending bool) bool {
 func (r *timelineRead) about(ctx context.Context) error {
 	var group errgroup.Group
 	var storeErr error
-	group.Go(guard.Func(func() error {
+	group.Go(safego.Func(func() error {
 		r.unlisted, storeErr = r.t.stores.Posts.Celebrities(ctx, r.agent)
 		return nil
 	}))
-	group.Go(guard.Func(func() error { return r.readProfile(ctx) }))
+	group.Go(safego.Func(func() error { return r.readProfile(ctx) }))
 	err := group.Wait()
 	if err == nil {
 		err = storeErr

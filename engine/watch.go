@@ -8,7 +8,7 @@ import (
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/repeat"
+	"github.com/freshet/freshet/internal/periodic"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/timeline"
 )
@@ -77,7 +77,7 @@ func NewWatcher(stores WatchStores, most int, cfg Config) *Watcher {
 }
 
 // Run checks until ctx ends.
-func (w *Watcher) Run(ctx context.Context) { repeat.Every(ctx, PollEvery, w.Poll) }
+func (w *Watcher) Run(ctx context.Context) { periodic.Every(ctx, PollEvery, w.Poll) }
 
 // End ends all watches and allows no new ones, because the server stops.
 func (w *Watcher) End() {

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/freshet/freshet/catalog"
-	"github.com/freshet/freshet/internal/guard"
+	"github.com/freshet/freshet/internal/safego"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/timeline"
 )
@@ -39,7 +39,7 @@ func (r *round) news(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(storeCallsAtOnce)
 	for some := range slices.Chunk(moved, readersAtOnce) {
-		g.Go(guard.Func(func() error { return r.notifySome(ctx, some, boxes) }))
+		g.Go(safego.Func(func() error { return r.notifySome(ctx, some, boxes) }))
 	}
 	return g.Wait()
 }

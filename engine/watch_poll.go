@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/freshet/freshet/internal/guard"
+	"github.com/freshet/freshet/internal/safego"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/timeline"
 )
@@ -193,7 +193,7 @@ func (r *round) build(ctx context.Context) error {
 	var g errgroup.Group
 	g.SetLimit(storeCallsAtOnce)
 	for _, w := range missing {
-		g.Go(guard.Func(func() error {
+		g.Go(safego.Func(func() error {
 			err := r.w.stores.Builder.Build(ctx, w.agent)
 			if errors.Is(err, timeline.ErrUnavailable) || errors.Is(err, social.ErrUnavailable) || ctx.Err() != nil {
 				return err

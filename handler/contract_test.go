@@ -57,7 +57,7 @@ func (e exchange) with(headers ...string) exchange {
 type contract struct {
 	spec   *openapi3.T
 	server http.Handler
-	social app.SocialStore
+	social server.SocialStore
 }
 
 func openContract(t *testing.T, change func(*configs.Config)) *contract {
@@ -72,7 +72,7 @@ func openLogged(t *testing.T, log *slog.Logger, change func(*configs.Config)) *c
 	cfg.Auth.AdminToken = contractToken
 	change(&cfg)
 	require.NoError(t, cfg.Validate())
-	a, err := app.Open(t.Context(), cfg, app.WithRecallCache(0, 0), app.WithLogger(log))
+	a, err := server.Open(t.Context(), cfg, server.WithRecallCache(0, 0), server.WithLogger(log))
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, a.Close(context.Background())) })
 	c := &contract{server: a.Handler, social: a.Social}
@@ -395,7 +395,7 @@ func TestContractOfTheGuestFeed(t *testing.T) {
 	dir := t.TempDir()
 	cfg := configs.Default()
 	cfg.DataDir = dir
-	a, err := app.Open(t.Context(), cfg)
+	a, err := server.Open(t.Context(), cfg)
 	require.NoError(t, err)
 	now := time.Now().Unix()
 	_, err = a.Catalog.Put(t.Context(), []feed.Item{

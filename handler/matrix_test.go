@@ -262,7 +262,7 @@ func tableOf(t *testing.T, server http.Handler) map[string]bool {
 }
 
 // settled waits until all derived data is up to date.
-func settled(t *testing.T, store app.SocialStore) {
+func settled(t *testing.T, store server.SocialStore) {
 	t.Helper()
 	testenv.WaitFor(t, func() bool {
 		stats, err := store.Stats(t.Context())
@@ -378,7 +378,7 @@ func (b *lockedBuffer) String() string {
 type rights struct {
 	t      *testing.T
 	server http.Handler
-	store  app.SocialStore
+	store  server.SocialStore
 }
 
 func (m *rights) ask(reader, method, path, body string) *httptest.ResponseRecorder {

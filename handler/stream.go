@@ -11,7 +11,7 @@ import (
 
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/guard"
+	"github.com/freshet/freshet/internal/safego"
 	"github.com/freshet/freshet/social"
 )
 
@@ -85,7 +85,7 @@ func (s *server) getStream(c *call) error {
 		left = max(until.Sub(s.cfg.Clock()), time.Nanosecond)
 	}
 	// It runs outside of any route: a panic ends only this stream.
-	go guard.Log(s.log, "a stream", func() { stream{conn, watch, s.deps.Drain, left}.run(head) })
+	go safego.Log(s.log, "a stream", func() { stream{conn, watch, s.deps.Drain, left}.run(head) })
 	return nil
 }
 
@@ -150,7 +150,7 @@ func (s stream) run(head []byte) {
 	left := make(chan struct{})
 	go func() {
 		defer close(left)
-		_ = guard.Run(func() error {
+		_ = safego.Run(func() error {
 			_, err := s.conn.Read(make([]byte, 1)) // returns when the client disconnects or sends anything
 			return err
 		})

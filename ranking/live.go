@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/repeat"
+	"github.com/freshet/freshet/internal/periodic"
 )
 
 var (
@@ -108,8 +108,8 @@ func (l *Live) Current(ctx context.Context) (Version, error) {
 
 // Run follows the newest version until ctx ends.
 func (l *Live) Run(ctx context.Context) {
-	failing := repeat.Failing{Fails: "the ranking cannot be read; the one in force stays", Again: "the ranking can be read again"}
-	repeat.Every(ctx, followEvery, func(ctx context.Context) {
+	failing := periodic.Failing{Fails: "the ranking cannot be read; the one in force stays", Again: "the ranking can be read again"}
+	periodic.Every(ctx, followEvery, func(ctx context.Context) {
 		reading, cancel := context.WithTimeout(ctx, l.cfg.Timeout)
 		defer cancel()
 		err := l.Sync(reading)

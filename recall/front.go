@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/guard"
 	"github.com/freshet/freshet/internal/metrics"
+	"github.com/freshet/freshet/internal/safego"
 )
 
 // FrontConfig holds the options of [NewFront].
@@ -131,7 +131,7 @@ func (f *Front) shared(key queryKey) (Result, bool) {
 func (f *Front) fresh(ctx context.Context, key queryKey, q feed.Query) (result Result, err error) {
 	ctx, cancel := context.WithTimeout(ctx, f.cfg.Timeout)
 	defer cancel()
-	err = guard.Run(func() (err error) {
+	err = safego.Run(func() (err error) {
 		result, err = f.source.Recall(ctx, q)
 		return err
 	})

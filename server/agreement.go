@@ -1,4 +1,4 @@
-package app
+package server
 
 import (
 	"context"
@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/handler"
-	"github.com/freshet/freshet/internal/repeat"
-	"github.com/freshet/freshet/server/agreement"
+	"github.com/freshet/freshet/internal/periodic"
+	"github.com/freshet/freshet/server/sharedsettings"
 	"github.com/freshet/freshet/social/postgres"
 )
 
@@ -27,22 +27,22 @@ func (b *builder) agree(ctx context.Context, c clients, p *posts) error {
 		return nil
 	}
 	var differs atomic.Pointer[error]
-	own := agreement.Of(b.cfg)
+	own := sharedsettings.Of(b.cfg)
 	stores := b.settingsStores(c, p)
 	for _, name := range slices.Sorted(maps.Keys(stores)) {
 		store := stores[name]
 		asking, cancel := context.WithTimeout(ctx, b.cfg.Server.RequestTimeout)
-		err := agreement.Check(asking, store, own)
+		err := sharedsettings.Check(asking, store, own)
 		cancel()
-		if errors.Is(err, agreement.ErrDiffers) {
-			return fmt.Errorf("%s: %w; %s", name, err, agreement.Advice)
+		if errors.Is(err, sharedsettings.ErrDiffers) {
+			return fmt.Errorf("%s: %w; %s", name, err, sharedsettings.Advice)
 		}
 		if err != nil {
 			b.log.WarnContext(ctx, "cannot compare settings with other servers yet; trying again", "store", name, "error", err)
 			b.agreeLater(ctx, name, store, own, &differs)
 			b.checks["settings"] = func(context.Context) handler.Dependency {
 				if err := differs.Load(); err != nil {
-					return handler.Dependency{Err: *err, Optional: true, Reason: agreement.ErrDiffers.Error()}
+					return handler.Dependency{Err: *err, Optional: true, Reason: sharedsettings.ErrDiffers.Error()}
 				}
 				return handler.Dependency{Optional: true}
 			}
@@ -52,14 +52,14 @@ func (b *builder) agree(ctx context.Context, c clients, p *posts) error {
 }
 
 // agreeLater compares the settings once the store that holds them is reachable.
-func (b *builder) agreeLater(ctx context.Context, name string, store agreement.Store, own agreement.Settings, differs *atomic.Pointer[error]) {
+func (b *builder) agreeLater(ctx context.Context, name string, store sharedsettings.Store, own sharedsettings.Settings, differs *atomic.Pointer[error]) {
 	b.background(ctx, "comparison of settings in "+name, func(ctx context.Context) {
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
-		repeat.Every(ctx, agreeEvery, func(ctx context.Context) {
-			switch err := agreement.Check(ctx, store, own); {
-			case errors.Is(err, agreement.ErrDiffers):
-				b.log.ErrorContext(ctx, "settings differ from those of the other servers: stop this server, and "+agreement.Advice, "store", name, "error", err)
+		periodic.Every(ctx, agreeEvery, func(ctx context.Context) {
+			switch err := sharedsettings.Check(ctx, store, own); {
+			case errors.Is(err, sharedsettings.ErrDiffers):
+				b.log.ErrorContext(ctx, "settings differ from those of the other servers: stop this server, and "+sharedsettings.Advice, "store", name, "error", err)
 				differs.Store(&err)
 				stop()
 			case err == nil:
@@ -70,18 +70,18 @@ func (b *builder) agreeLater(ctx context.Context, name string, store agreement.S
 }
 
 // settingsStores returns the stores that other servers may share, by name.
-func (b *builder) settingsStores(c clients, p *posts) map[string]agreement.Store {
-	stores := map[string]agreement.Store{}
+func (b *builder) settingsStores(c clients, p *posts) map[string]sharedsettings.Store {
+	stores := map[string]sharedsettings.Store{}
 	if p != nil {
 		if store, ok := p.store.(*postgres.Store); ok {
 			stores["postgres"] = store.Settings()
 		}
 	}
 	if c.redis != nil {
-		stores["redis"] = agreement.InRedis(c.redis, b.cfg.Redis.KeyPrefix)
+		stores["redis"] = sharedsettings.InRedis(c.redis, b.cfg.Redis.KeyPrefix)
 	}
 	if c.elastic != nil {
-		stores["elasticsearch"] = agreement.InElastic(c.elastic, b.cfg.Elasticsearch.Index)
+		stores["elasticsearch"] = sharedsettings.InElastic(c.elastic, b.cfg.Elasticsearch.Index)
 	}
 	return stores
 }

@@ -1,4 +1,4 @@
-package app
+package server
 
 import (
 	"testing"
@@ -7,7 +7,7 @@ import (
 
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/internal/testenv"
-	"github.com/freshet/freshet/server/agreement"
+	"github.com/freshet/freshet/server/sharedsettings"
 )
 
 // TestServersThatDisagree checks that a server with different settings does not start over a store
@@ -47,7 +47,7 @@ func TestServersThatDisagree(t *testing.T) {
 			cfg.DataDir = t.TempDir()
 			c.change(&cfg)
 			_, err := Open(t.Context(), cfg)
-			require.ErrorIs(t, err, agreement.ErrDiffers)
+			require.ErrorIs(t, err, sharedsettings.ErrDiffers)
 			require.ErrorContains(t, err, c.says)
 		})
 	}
@@ -90,7 +90,7 @@ func TestServersThatDisagreeLater(t *testing.T) {
 	r.Thaw()
 	testenv.WaitFor(t, func() bool { err, _ := settingsOf(other); return err != nil }, "the settings to be compared")
 	err, said := settingsOf(other)
-	require.ErrorIs(t, err, agreement.ErrDiffers)
+	require.ErrorIs(t, err, sharedsettings.ErrDiffers)
 	require.ErrorContains(t, err, "dedup.window_days is 8 here and 7 on the others")
 	require.True(t, said)
 	err, _ = settingsOf(same)

@@ -1,7 +1,7 @@
-// Package app turns a configuration into a running system: it opens the configured parts and
+// Package server turns a configuration into a running system: it opens the configured parts and
 // connects them. It is the only place that knows which implementation fulfills which contract;
 // the parts themselves are in other packages.
-package app
+package server
 
 import (
 	"context"

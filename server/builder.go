@@ -1,4 +1,4 @@
-package app
+package server
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/server/health"
 	"github.com/freshet/freshet/server/itemindex"
-	"github.com/freshet/freshet/server/openfiles"
+	"github.com/freshet/freshet/server/rlimit"
 )
 
 type settings struct {
@@ -55,7 +55,7 @@ type pauses struct {
 func newSettings(cfg configs.Config, options []Option) settings {
 	s := settings{
 		cfg: cfg, clock: time.Now, log: slog.New(slog.DiscardHandler), coalesce: coalesce, sharedFor: sharedFor, staleFor: staleFor,
-		streams: openfiles.Half(mostStreams),
+		streams: rlimit.Half(mostStreams),
 		pauses: pauses{
 			settle: cfg.PendingGrace(), notes: time.Second, spool: time.Second, watch: 5 * time.Second, spans: 2 * time.Second,
 			index: itemindex.Pauses{WarmUp: time.Second, Standby: time.Minute, Mapping: 5 * time.Second},

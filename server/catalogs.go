@@ -1,4 +1,4 @@
-package app
+package server
 
 import (
 	"context"
@@ -16,12 +16,12 @@ import (
 	sqliteranking "github.com/freshet/freshet/ranking/sqlite"
 	"github.com/freshet/freshet/recall"
 	elasticrecall "github.com/freshet/freshet/recall/elastic"
-	"github.com/freshet/freshet/recall/indexed"
+	"github.com/freshet/freshet/recall/indexsync"
 	memoryrecall "github.com/freshet/freshet/recall/memory"
 	"github.com/freshet/freshet/recall/standby"
 	"github.com/freshet/freshet/server/itemindex"
 	"github.com/freshet/freshet/signals/popularity"
-	"github.com/freshet/freshet/signals/popularity/counted"
+	"github.com/freshet/freshet/signals/popularity/popularitysync"
 	popularityredis "github.com/freshet/freshet/signals/popularity/redis"
 	popularitysqlite "github.com/freshet/freshet/signals/popularity/sqlite"
 )
@@ -42,7 +42,7 @@ type catalogs struct {
 	recall   recall.Source // the source behind front
 	popular  recall.Popular
 	front    *recall.Front
-	indexed  *indexed.Catalog        // the catalog if recall is in this process, else nil
+	indexed  *indexsync.Catalog      // the catalog if recall is in this process, else nil
 	live     *popularityredis.Store  // live popularity if recall is in Elasticsearch; nil if off
 	counted  popularity.Index        // the index that ranks by it; nil if off
 	folding  *elasticcatalog.Catalog // the index of items; nil if they are in a file
@@ -86,7 +86,7 @@ func (b *builder) elasticBackend(c clients) catalogs {
 	var live *popularityredis.Store
 	if b.cfg.PopularityOff() == "" {
 		live = popularityredis.New(c.redis, b.cfg.Redis.KeyPrefix)
-		where.Counts = counted.Of(live)
+		where.Counts = popularitysync.Of(live)
 	}
 	index := elasticcatalog.New(c.elastic, where)
 	source := elasticrecall.New(c.elastic, elasticrecall.Config{Index: where.Index, Schema: where.Schema, Logger: b.log})
@@ -95,7 +95,7 @@ func (b *builder) elasticBackend(c clients) catalogs {
 		recall: source, popular: source, live: live, folding: index,
 	}
 	if live != nil {
-		s.items, s.counted = counted.New(index, live), index
+		s.items, s.counted = popularitysync.New(index, live), index
 	}
 	if c.redis != nil {
 		cached := rediscache.New(s.items, c.redis, rediscache.Config{
@@ -125,7 +125,7 @@ func (b *builder) fileBackend(ctx context.Context) (catalogs, error) {
 	}
 	b.onClose("catalog", func(context.Context) error { return file.Close() })
 	source := memoryrecall.New()
-	synced, err := indexed.Open(ctx, file, source, popularitysqlite.New(file.File()))
+	synced, err := indexsync.Open(ctx, file, source, popularitysqlite.New(file.File()))
 	if err != nil {
 		return catalogs{}, fmt.Errorf("build the recall index from the catalog: %w", err)
 	}

@@ -1,4 +1,4 @@
-package app
+package server
 
 import (
 	"context"
@@ -18,15 +18,15 @@ import (
 	"github.com/freshet/freshet/server/clocks"
 	"github.com/freshet/freshet/server/connect"
 	"github.com/freshet/freshet/server/itemindex"
-	"github.com/freshet/freshet/server/masters"
+	"github.com/freshet/freshet/server/redisfailover"
 )
 
 // clients holds the connections that the configured backends need; nil if not needed.
 type clients struct {
 	redis   redis.UniversalClient
-	clock   *clocks.Redis  // of redis
-	masters *masters.Watch // nil if impressions are not in Redis
-	breaker breaker.Redis  // of the client and of connections that bypass it
+	clock   *clocks.Redis        // of redis
+	masters *redisfailover.Watch // nil if impressions are not in Redis
+	breaker breaker.Redis        // of the client and of connections that bypass it
 	elastic esindex.Client
 	index   *itemindex.Watch // of elastic
 }
@@ -60,7 +60,7 @@ func (b *builder) openRedis(ctx context.Context) (c clients, err error) {
 	}
 	b.disconnects("redis", client.Close)
 	c.redis = client
-	if c.masters, err = masters.Open(ctx, b.cfg, client, b.log); err != nil {
+	if c.masters, err = redisfailover.Open(ctx, b.cfg, client, b.log); err != nil {
 		return c, err
 	}
 	b.onClose("watch of masters", c.masters.Close)
@@ -111,7 +111,7 @@ func (b *builder) startIndex(ctx context.Context, index *itemindex.Watch, use it
 }
 
 // watchMasters starts to watch the masters. It does nothing if m is nil.
-func (b *builder) watchMasters(ctx context.Context, m *masters.Watch, posts *posts, recorder *dedup.Recorder) {
+func (b *builder) watchMasters(ctx context.Context, m *redisfailover.Watch, posts *posts, recorder *dedup.Recorder) {
 	if m == nil {
 		return
 	}

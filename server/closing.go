@@ -1,4 +1,4 @@
-package app
+package server
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/freshet/freshet/internal/guard"
+	"github.com/freshet/freshet/internal/safego"
 	"github.com/freshet/freshet/server/telemetry"
 )
 
@@ -38,7 +38,7 @@ func (b *builder) background(ctx context.Context, name string, work func(context
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		for guard.Log(b.log, name+", which is restarted", func() { work(ctx) }) {
+		for safego.Log(b.log, name+", which is restarted", func() { work(ctx) }) {
 			select {
 			case <-time.After(afterPanic):
 			case <-ctx.Done():
@@ -93,7 +93,7 @@ func (c closer) within(ctx context.Context) error {
 		defer cancelPart()
 	}
 	done := make(chan error, 1)
-	go func() { done <- guard.Run(func() error { return c.close(ctx) }) }()
+	go func() { done <- safego.Run(func() error { return c.close(ctx) }) }()
 	select {
 	case err := <-done:
 		return err

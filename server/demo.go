@@ -1,4 +1,4 @@
-package app
+package server
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/repeat"
+	"github.com/freshet/freshet/internal/periodic"
 	"github.com/freshet/freshet/server/demo"
 	"github.com/freshet/freshet/social/jobs"
 )
@@ -59,7 +59,7 @@ func (a *App) awaitItems(ctx context.Context) {
 	defer cancel()
 	for {
 		waiting, err := a.network.store.List(ctx, jobs.Filter{Kind: jobs.Index, Limit: 1})
-		if err != nil || len(waiting) == 0 || repeat.Pause(ctx, 20*time.Millisecond) != nil {
+		if err != nil || len(waiting) == 0 || periodic.Pause(ctx, 20*time.Millisecond) != nil {
 			return
 		}
 	}

@@ -1,4 +1,4 @@
-package app
+package server
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 
 // outage returns two servers on a Redis of this test. Redis has a session of u_1 and is
 // unreachable, while the first server has delivered pages without it; back restores Redis.
-func outage(t *testing.T, change func(*configs.Config)) (a, b *App, seen *once, sessionless []string, back func()) {
+func redisOutage(t *testing.T, change func(*configs.Config)) (a, b *App, seen *once, sessionless []string, back func()) {
 	t.Helper()
 	cfg, r := redisAlone(t)
 	if change != nil {
@@ -79,7 +79,7 @@ func TestAnOutageIsNotRepeated(t *testing.T) {
 // notRepeatedElsewhere pages on on another server.
 func notRepeatedElsewhere(t *testing.T) {
 	t.Parallel()
-	a, b, seen, sessionless, back := outage(t, nil)
+	a, b, seen, sessionless, back := redisOutage(t, nil)
 	trip(t, b.clients.breaker.Breaker, "command")
 	testenv.WaitFor(t, b.stores.recovery.Recovering, "the other server notices too")
 	back()
@@ -100,7 +100,7 @@ func notRepeatedElsewhere(t *testing.T) {
 // stay pending.
 func notRepeatedBeforeItIsSeen(t *testing.T) {
 	t.Parallel()
-	_, b, seen, sessionless, back := outage(t, func(cfg *configs.Config) { cfg.Impressions.On = configs.OnSeen })
+	_, b, seen, sessionless, back := redisOutage(t, func(cfg *configs.Config) { cfg.Impressions.On = configs.OnSeen })
 	back()
 	testenv.WaitFor(t, func() bool {
 		out, err := b.stores.dedup.Check(t.Context(), "u_1", sessionless, noon)
@@ -113,7 +113,7 @@ func notRepeatedBeforeItIsSeen(t *testing.T) {
 // notRepeatedAfterARestart pages on on the same server, which has restarted and lost its memory.
 func notRepeatedAfterARestart(t *testing.T) {
 	t.Parallel()
-	a, _, seen, sessionless, back := outage(t, nil)
+	a, _, seen, sessionless, back := redisOutage(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel() // leaves no time to drain
 	require.NoError(t, a.Close(ctx))

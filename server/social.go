@@ -1,4 +1,4 @@
-package app
+package server
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/handler"
-	"github.com/freshet/freshet/internal/repeat"
+	"github.com/freshet/freshet/internal/periodic"
 	"github.com/freshet/freshet/recall/trending"
 	"github.com/freshet/freshet/server/breaker"
 	"github.com/freshet/freshet/server/connect"
@@ -45,10 +45,10 @@ type posts struct {
 	kept       social.KeptCards // cached cards for outages; nil if there are none
 	catalog    catalog.Catalog  // with posts in front
 	fanout     *fanout.Fanout
-	late       *lists.Late
+	late       *repair.Late
 	promotions *promotion.Source
-	files      *media.Files    // nil if posts have no images
-	restored   *lists.Restored // nil if the lists are in this process
+	files      *media.Files     // nil if posts have no images
+	restored   *repair.Restored // nil if the lists are in this process
 }
 
 // network holds the parts for posts and timelines.
@@ -72,7 +72,7 @@ func (b *builder) openPosts(ctx context.Context, c clients, s catalogs) (*posts,
 	if err != nil {
 		return nil, err
 	}
-	late := lists.NewLate(store, b.clock)
+	late := repair.NewLate(store, b.clock)
 	l, err := b.openLists(ctx, c)
 	if err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func (b *builder) openPosts(ctx context.Context, c clients, s catalogs) (*posts,
 	}
 	p.promotions = promotion.New(store, p.catalog, promotion.Config{Clock: b.clock, Log: b.log, ContentDecides: c.tells()})
 	if l.stamps != nil {
-		p.restored = lists.NewRestored(l.stamps, deliver.Lost, late, b.clock, b.log)
+		p.restored = repair.NewRestored(l.stamps, deliver.Lost, late, b.clock, b.log)
 	}
 	return p, nil
 }
@@ -163,7 +163,7 @@ func (b *builder) openNetwork(p *posts, profiles catalog.Profiles, trends trendi
 	return &network{
 		posts: p,
 		timelines: engine.NewTimelines(engine.TimelineStores{
-			Posts: p.shown, Kept: p.kept, Lists: lists.Reader(p.lists, p.late), Late: p.late.Now, Behind: p.late.Behind,
+			Posts: p.shown, Kept: p.kept, Lists: repair.Reader(p.lists, p.late), Late: p.late.Now, Behind: p.late.Behind,
 			Outboxes: timeline.NewCopies(p.outboxes, timeline.OutboxCap, b.clock), Builder: p.fanout, Profiles: profiles,
 		}, cfg),
 		suggester: engine.NewSuggester(engine.SuggestStores{
@@ -184,10 +184,10 @@ func (b *builder) startSocial(ctx context.Context, n *network) error {
 	b.background(ctx, "promotions", n.promotions.Run)
 	b.background(ctx, "streams", n.watcher.Run)
 	b.background(ctx, "purges", func(ctx context.Context) {
-		repeat.Every(ctx, purgeEvery, func(ctx context.Context) { social.PurgeAll(ctx, n.store.Purge, b.log) })
+		periodic.Every(ctx, purgeEvery, func(ctx context.Context) { social.PurgeAll(ctx, n.store.Purge, b.log) })
 	})
 	n.firstCheck(ctx)
-	b.background(ctx, "watch of lists", func(ctx context.Context) { repeat.Every(ctx, lists.CheckEvery, n.late.Check) })
+	b.background(ctx, "watch of lists", func(ctx context.Context) { periodic.Every(ctx, repair.CheckEvery, n.late.Check) })
 	b.background(ctx, "measure of the queue", func(ctx context.Context) { jobs.Watch(ctx, n.store, measureEvery, b.log) })
 	if n.restored != nil {
 		n.restored.Begin(ctx)

@@ -1,4 +1,4 @@
-package app
+package server
 
 import (
 	"context"
@@ -29,8 +29,8 @@ type stores struct {
 	dedup    dedup.Store
 	sessions cache.Sessions
 	recorder *dedup.Recorder
-	spool    *spool.Spool    // nil unless failing open
-	recovery *recovery.Watch // nil unless failing open with filters in Redis
+	spool    *spool.Spool  // nil unless failing open
+	recovery *outage.Watch // nil unless failing open with filters in Redis
 }
 
 func (b *builder) openStores(ctx context.Context, c clients) (stores, error) {
@@ -136,7 +136,7 @@ func (b *builder) openSpool(ctx context.Context, c clients, s *stores) error {
 	cfg := connect.Dedup(b.cfg)
 	s.spool, err = spool.Open(ctx, dir, s.recorder.Confirm, b.clock, spool.Config{
 		MaxAge: cfg.PendingTTL, OfferedOnly: !cfg.Served, Grace: b.pauses.settle, Every: b.pauses.spool,
-		Withdraw: s.sessions.Withdraw, Notes: notes, Server: recovery.ServerName(dir),
+		Withdraw: s.sessions.Withdraw, Notes: notes, Server: outage.ServerName(dir),
 		Timeout: b.cfg.Server.RequestTimeout, Logger: b.log,
 	})
 	if err != nil {
@@ -147,7 +147,7 @@ func (b *builder) openSpool(ctx context.Context, c clients, s *stores) error {
 	if !ok {
 		return nil
 	}
-	s.recovery = recovery.Open(ctx, filters, notes, recovery.Config{
+	s.recovery = outage.Open(ctx, filters, notes, outage.Config{
 		After: b.pauses.settle, Every: b.pauses.notes, Timeout: b.cfg.Server.RequestTimeout, Logger: b.log,
 	})
 	b.background(ctx, "watch of outages", s.recovery.Run)

@@ -1,4 +1,4 @@
-package app
+package server
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 	"github.com/freshet/freshet/client"
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/engine"
-	"github.com/freshet/freshet/internal/repeat"
+	"github.com/freshet/freshet/internal/periodic"
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/social"
 )
@@ -181,7 +181,7 @@ func TestAStreamOutlivesRedis(t *testing.T) {
 	r := testenv.StartRedis(t)
 	cfg.Redis.URL = "redis://" + r.Addr
 	s := serve(t, cfg)
-	s.background(t.Context(), "looks", func(ctx context.Context) { repeat.Every(ctx, 20*time.Millisecond, s.network.watcher.Poll) })
+	s.background(t.Context(), "looks", func(ctx context.Context) { periodic.Every(ctx, 20*time.Millisecond, s.network.watcher.Poll) })
 	s.follow("r", "a")
 	l := s.listen("r", "")
 	l.hears(s.publish("a", social.Audience{Public: true}), 1)

@@ -1,4 +1,4 @@
-package app
+package server
 
 import (
 	"context"
@@ -6,8 +6,8 @@ import (
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/catalog/elastic"
+	"github.com/freshet/freshet/internal/periodic"
 	"github.com/freshet/freshet/internal/rediskeys"
-	"github.com/freshet/freshet/internal/repeat"
 	"github.com/freshet/freshet/server/clocks"
 )
 
@@ -43,7 +43,7 @@ func (b *builder) startFolding(ctx context.Context, items *elastic.Catalog) {
 	}
 	b.background(ctx, "folding of tags", func(ctx context.Context) {
 		after, total := "", 0
-		for pause := time.Duration(0); repeat.Pause(ctx, pause) == nil; {
+		for pause := time.Duration(0); periodic.Pause(ctx, pause) == nil; {
 			next, n, err := items.Fold(ctx, after)
 			after, total, pause = next, total+n, foldPause
 			switch {

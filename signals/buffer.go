@@ -11,7 +11,7 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
-	"github.com/freshet/freshet/internal/guard"
+	"github.com/freshet/freshet/internal/safego"
 )
 
 // Waits between two attempts to reach a store.
@@ -148,7 +148,7 @@ func (b *Buffer[E]) next(i item[E]) {
 }
 
 func (b *Buffer[E]) handled(batch []E) {
-	if err := guard.Run(func() error { b.handle(batch); return nil }); err != nil {
+	if err := safego.Run(func() error { b.handle(batch); return nil }); err != nil {
 		b.cfg.Logger.ErrorContext(b.ctx, "buffered entries could not be processed and are lost", "entries", len(batch), "error", err)
 	}
 }

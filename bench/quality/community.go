@@ -26,7 +26,7 @@ const neverByChance = 1e-9
 
 // community is Freshet in one process, with a clock set by the replay.
 type community struct {
-	app  *app.App
+	app  *server.App
 	data *Data
 	now  atomic.Int64 // Unix seconds
 
@@ -48,7 +48,7 @@ func open(ctx context.Context, cfg configs.Config, dir string, d *Data, window t
 	c.now.Store(d.events[0].at)
 	var err error
 	// Reports are recorded one by one: a batch would only wait until it is full.
-	c.app, err = app.Open(ctx, cfg, app.WithClock(c.clock), app.WithRecallCache(0, 0), app.WithRecorder(dedup.RecorderConfig{Batch: 1}))
+	c.app, err = server.Open(ctx, cfg, server.WithClock(c.clock), server.WithRecallCache(0, 0), server.WithRecorder(dedup.RecorderConfig{Batch: 1}))
 	return c, err
 }
 

@@ -17,8 +17,8 @@ import (
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/guard"
 	"github.com/freshet/freshet/internal/rediskeys"
+	"github.com/freshet/freshet/internal/safego"
 )
 
 const (
@@ -107,13 +107,13 @@ func (c *Cache) Hydrate(ctx context.Context, agent string, ids []string) ([]feed
 		group   errgroup.Group
 	)
 	if known == nil {
-		group.Go(guard.Func(func() (err error) {
+		group.Go(safego.Func(func() (err error) {
 			fetched, err = c.fetchProfile(ctx, agent)
 			return err
 		}))
 	}
 	if len(missed) > 0 {
-		group.Go(guard.Func(func() (err error) {
+		group.Go(safego.Func(func() (err error) {
 			found, err = c.next.Docs(ctx, missed)
 			return err
 		}))

@@ -52,7 +52,7 @@ func untilSignal() (context.Context, func()) {
 		received := <-signals
 		signal.Stop(signals)
 		if received == os.Interrupt {
-			cancel(app.ErrAtOnce)
+			cancel(server.ErrAtOnce)
 			return
 		}
 		cancel(nil)

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/client"
-	"github.com/freshet/freshet/cmd/freshet/tuning"
+	"github.com/freshet/freshet/cmd/freshet/evaluation"
 	"github.com/freshet/freshet/engine/offline"
 	"github.com/freshet/freshet/feed"
 )
@@ -83,11 +83,11 @@ func goesEverywhere(t *testing.T, p *process, of *feed.Parameter, value float64,
 	compared := answered[offline.Comparison](t, p, "ranking", "compare", "--a", change, "--b", change, "--agents", "u_1")
 	is("compare a", compared.A)
 	is("compare b", compared.B)
-	if slices.Contains(tuning.Sweepable(), of.Name) {
+	if slices.Contains(evaluation.Sweepable(), of.Name) {
 		// A sweep needs two values.
 		both := of.Text(value) + "," + of.Text(of.Of(configured.Ranking))
-		swept := answered[tuning.Sweep](t, p, "ranking", "sweep", "--"+of.Name, both, "--agents", "u_1")
-		at := slices.IndexFunc(swept.Points, func(point tuning.Point) bool { return point.Changes == change })
+		swept := answered[evaluation.Sweep](t, p, "ranking", "sweep", "--"+of.Name, both, "--agents", "u_1")
+		at := slices.IndexFunc(swept.Points, func(point evaluation.Point) bool { return point.Changes == change })
 		require.GreaterOrEqual(t, at, 0, change)
 		is("sweep", swept.Points[at].Ranking)
 	}

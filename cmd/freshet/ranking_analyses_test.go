@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/client"
-	"github.com/freshet/freshet/cmd/freshet/tuning"
+	"github.com/freshet/freshet/cmd/freshet/evaluation"
 	"github.com/freshet/freshet/engine/offline"
 	"github.com/freshet/freshet/server/demo"
 )
@@ -130,7 +130,7 @@ func TestRankingAnalyses(t *testing.T) {
 		svg := filepath.Join(t.TempDir(), "two.svg")
 		got := p.tune(t, "", "sweep", "--scale", "12h,48h", "--offset", "0h,6h,12h", "--weight", "0.1", "--at", tunedAt, "--svg", svg, "--json")
 		require.Equal(t, exitOK, got.code, got.errs)
-		var s tuning.Sweep
+		var s evaluation.Sweep
 		require.NoError(t, json.Unmarshal([]byte(got.out), &s))
 		var changes []string
 		for _, point := range s.Points {
@@ -215,7 +215,7 @@ not JSON
 	}
 	asJSON := p.tune(t, mixed, "replay", "-", "--json", "--allow-rejected")
 	require.Equal(t, exitOK, asJSON.code, asJSON.errs)
-	var report tuning.Replay
+	var report evaluation.Replay
 	require.NoError(t, json.Unmarshal([]byte(asJSON.out), &report))
 	assert.Equal(t, []int{60, 6, 2}, []int{report.Clicks, report.Rejected, report.Skipped["like"]})
 	assert.Equal(t, map[offline.ClickState]int{offline.Gone: 1, offline.Later: 1}, report.NotScored)

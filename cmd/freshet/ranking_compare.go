@@ -10,7 +10,7 @@ import (
 
 	"github.com/freshet/freshet/client"
 	"github.com/freshet/freshet/cmd/freshet/cli"
-	"github.com/freshet/freshet/cmd/freshet/tuning"
+	"github.com/freshet/freshet/cmd/freshet/evaluation"
 	"github.com/freshet/freshet/engine/offline"
 	"github.com/freshet/freshet/feed"
 )
@@ -39,17 +39,17 @@ func addAnalysisFlags(cmd *cobra.Command) *analysisFlags {
 
 // open checks the flags and returns a client, which the caller must close. Invalid flags are usage
 // errors.
-func (f *analysisFlags) open() (*tuning.Analysis, *client.Client, error) {
+func (f *analysisFlags) open() (*evaluation.Analysis, *client.Client, error) {
 	if err := f.check(); err != nil {
 		return nil, nil, f.usage(err)
 	}
 	c, err := f.connect()
-	return tuning.NewAnalysis(c, f.request), c, err
+	return evaluation.NewAnalysis(c, f.request), c, err
 }
 
 func (f *analysisFlags) check() error {
 	r := &f.request
-	if err := tuning.CheckChanges("--a", r.A); err != nil {
+	if err := evaluation.CheckChanges("--a", r.A); err != nil {
 		return err
 	}
 	named := 0
@@ -124,7 +124,7 @@ func newRankingCompareCommand() *cobra.Command {
 	f := addAnalysisFlags(cmd)
 	b := cmd.Flags().String("b", "", "what to compare, as changes to the live ranking")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := tuning.CheckChanges("--b", *b); err != nil {
+		if err := evaluation.CheckChanges("--b", *b); err != nil {
 			return f.usage(err)
 		}
 		analysis, c, err := f.open()

@@ -9,7 +9,7 @@ import (
 
 	"github.com/freshet/freshet/client"
 	"github.com/freshet/freshet/cmd/freshet/cli"
-	"github.com/freshet/freshet/cmd/freshet/tuning"
+	"github.com/freshet/freshet/cmd/freshet/evaluation"
 	"github.com/freshet/freshet/engine/offline"
 )
 
@@ -18,7 +18,7 @@ const maxDepth = 2000
 
 type replayFlags struct {
 	*call
-	replay        tuning.Replay
+	replay        evaluation.Replay
 	a, b, sweep   string
 	steps         int
 	allowRejected bool
@@ -92,6 +92,6 @@ func (f *replayFlags) check() (err error) {
 	if r.K < 1 || r.K > r.Depth {
 		return fmt.Errorf("--k must be 1 to the depth, %d, not %d", r.Depth, r.K)
 	}
-	r.Contestants, err = tuning.Contestants(f.a, f.b, f.sweep, f.steps)
+	r.Contestants, err = evaluation.Contestants(f.a, f.b, f.sweep, f.steps)
 	return err
 }

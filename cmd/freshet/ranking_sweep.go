@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/freshet/freshet/cmd/freshet/cli"
-	"github.com/freshet/freshet/cmd/freshet/tuning"
+	"github.com/freshet/freshet/cmd/freshet/evaluation"
 )
 
 type sweepFlags struct {
@@ -29,7 +29,7 @@ func newRankingSweepCommand() *cobra.Command {
 		Args:    cobra.NoArgs,
 	}
 	f := &sweepFlags{analysisFlags: addAnalysisFlags(cmd), ranges: map[string]*string{}}
-	for _, name := range tuning.Sweepable() {
+	for _, name := range evaluation.Sweepable() {
 		f.ranges[name] = cmd.Flags().String(name, "", "values of "+name+": low..high, or a list with commas")
 	}
 	cmd.Flags().IntVar(&f.steps, "steps", 8, "number of values in a range low..high")
@@ -43,7 +43,7 @@ func (f *sweepFlags) sweep() error {
 	for name, text := range f.ranges {
 		ranges[name] = *text
 	}
-	axes, err := tuning.Axes(ranges, f.steps)
+	axes, err := evaluation.Axes(ranges, f.steps)
 	if err != nil {
 		return f.usage(err)
 	}
@@ -73,8 +73,8 @@ func (f *sweepFlags) sweep() error {
 	return os.Rename(drawing.Name(), f.svg)
 }
 
-func (f *sweepFlags) run(analysis *tuning.Analysis, axes []tuning.Parameter) (tuning.Sweep, error) {
-	bar := progress(f.cmd.ErrOrStderr(), int64(tuning.Points(axes)), "comparing", progressbar.OptionShowCount())
+func (f *sweepFlags) run(analysis *evaluation.Analysis, axes []evaluation.Parameter) (evaluation.Sweep, error) {
+	bar := progress(f.cmd.ErrOrStderr(), int64(evaluation.Points(axes)), "comparing", progressbar.OptionShowCount())
 	found, err := analysis.Sweep(f.cmd.Context(), axes, func() { _ = bar.Add(1) })
 	_ = bar.Finish()
 	if err != nil {

@@ -103,7 +103,7 @@ func startNetwork(t *testing.T, dir string) string {
 	cfg := configs.Default()
 	cfg.DataDir, cfg.Auth.AdminToken = dir, adminToken
 	require.NoError(t, cfg.Validate())
-	a, err := app.Open(t.Context(), cfg, app.WithRecallCache(0, 0), app.WithLogger(slog.New(slog.DiscardHandler)))
+	a, err := server.Open(t.Context(), cfg, server.WithRecallCache(0, 0), server.WithLogger(slog.New(slog.DiscardHandler)))
 	require.NoError(t, err)
 	server := httptest.NewServer(a.Handler)
 	t.Cleanup(func() {

@@ -30,12 +30,12 @@ func newServeCommand() *cobra.Command {
 	}
 	demo := cmd.Flags().Bool("demo", false, "put 5,000 made-up items, 8 readers (u_1 to u_8) and a network of 300 authors into the stores, and something new every few seconds; 6 more readers (r_rust, r_food, …) are simulated for a minute; embedded, they have a directory of their own")
 	return withConfig(cmd, func(cmd *cobra.Command, cfg configs.Config) error {
-		return serve(cmd, cfg, *demo, func(*app.App) {})
+		return serve(cmd, cfg, *demo, func(*server.App) {})
 	})
 }
 
 // serve opens the system and serves it; shape may modify the system in between.
-func serve(cmd *cobra.Command, cfg configs.Config, demo bool, shape func(*app.App)) error {
+func serve(cmd *cobra.Command, cfg configs.Config, demo bool, shape func(*server.App)) error {
 	ctx, log := cmd.Context(), serverLog(cmd, cfg.Log)
 	slog.SetDefault(log)
 	// Listen first: a second server on the same address ends before it touches the data directory.
@@ -44,14 +44,14 @@ func serve(cmd *cobra.Command, cfg configs.Config, demo bool, shape func(*app.Ap
 	if err != nil {
 		return fmt.Errorf("server.addr: %w", err)
 	}
-	options := []app.Option{app.WithLogger(log)}
+	options := []server.Option{server.WithLogger(log)}
 	if demo {
 		if cfg.UsesElasticsearch() {
 			log.WarnContext(ctx, "--demo writes made-up items and readers into this index; use a separate index for it", "index", cfg.Elasticsearch.Index)
 		}
-		options = append(options, app.WithDemo())
+		options = append(options, server.WithDemo())
 	}
-	a, err := app.Open(ctx, cfg, options...)
+	a, err := server.Open(ctx, cfg, options...)
 	if err != nil {
 		_ = listener.Close()
 		return err
@@ -79,7 +79,7 @@ func newWorkerCommand() *cobra.Command {
 }
 
 // onlyProbes removes all routes except those for monitoring.
-func onlyProbes(a *app.App) {
+func onlyProbes(a *server.App) {
 	all := a.Handler
 	mux := http.NewServeMux()
 	for _, path := range []string{"/livez", "/readyz", "/metrics"} {

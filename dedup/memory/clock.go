@@ -12,7 +12,7 @@ import (
 
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/guard"
+	"github.com/freshet/freshet/internal/safego"
 )
 
 // After a jump of the clock it is unknown whether it was wrong before or is wrong now. Therefore
@@ -131,7 +131,7 @@ func (s *Store) watch() {
 		case <-s.quit:
 			return
 		case <-tick.C:
-			guard.Log(s.log, "checking the clock", s.checkClock)
+			safego.Log(s.log, "checking the clock", s.checkClock)
 		}
 	}
 }

@@ -14,8 +14,8 @@ import (
 
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/guard"
 	"github.com/freshet/freshet/internal/rediskeys"
+	"github.com/freshet/freshet/internal/safego"
 )
 
 // writers is the number of filters of one batch that are written concurrently, so that their round
@@ -47,7 +47,7 @@ func (s *Store) Record(ctx context.Context, batch []dedup.Impression, now time.T
 	)
 	group.SetLimit(writers)
 	for _, p := range s.split(batch, feed.DayOf(now), shards) {
-		group.Go(guard.Func(func() error {
+		group.Go(safego.Func(func() error {
 			if err := s.write(ctx, p, feed.DayOf(now), shards, ttl); err != nil {
 				mu.Lock()
 				defer mu.Unlock()

@@ -11,8 +11,8 @@ import (
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/dedup/journal"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/guard"
-	"github.com/freshet/freshet/internal/repeat"
+	"github.com/freshet/freshet/internal/periodic"
+	"github.com/freshet/freshet/internal/safego"
 )
 
 const (
@@ -22,8 +22,8 @@ const (
 
 func (s *Spool) run(ctx context.Context) {
 	defer close(s.ended)
-	repeat.Now(ctx, s.cfg.Every, func(ctx context.Context) {
-		guard.Log(s.cfg.Logger, "recording impressions from disk", func() { s.pass(ctx) })
+	periodic.Now(ctx, s.cfg.Every, func(ctx context.Context) {
+		safego.Log(s.cfg.Logger, "recording impressions from disk", func() { s.pass(ctx) })
 	})
 }
 
@@ -170,7 +170,7 @@ func (s *Spool) write(ctx context.Context, list []journal.Entry) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
 	for _, e := range list {
-		group.Go(guard.Func(func() error {
+		group.Go(safego.Func(func() error {
 			if err := s.withdraw(ctx, e); err != nil || e.Kind == journal.Offered {
 				return err
 			}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/guard"
+	"github.com/freshet/freshet/internal/safego"
 )
 
 // Bounds of one comparison.
@@ -120,7 +120,7 @@ func Compare(ctx context.Context, from Source, p Pair) (Comparison, error) {
 	}
 	p.At = p.At.UTC().Truncate(time.Second)
 	out := Comparison{At: p.At, K: p.K, A: p.A, B: p.B, PerAgent: make([]AgentFigures, len(p.Agents))}
-	err := guard.Each(ctx, len(p.Agents), atOnce, func(ctx context.Context, i int) error {
+	err := safego.Each(ctx, len(p.Agents), atOnce, func(ctx context.Context, i int) error {
 		duel, err := rankBoth(ctx, from, &p, p.Agents[i])
 		if err != nil {
 			return fmt.Errorf("agent %s: %w", p.Agents[i], err)

@@ -7,7 +7,7 @@ import (
 	"math"
 
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/guard"
+	"github.com/freshet/freshet/internal/safego"
 )
 
 // Bounds of one replay.
@@ -72,7 +72,7 @@ func Replay(ctx context.Context, from Source, clicks []Click, n int, rankings []
 		return out, err
 	}
 	out.Outcomes = make([]Outcome, len(clicks))
-	err = guard.Each(ctx, len(clicks), atOnce, func(ctx context.Context, i int) (err error) {
+	err = safego.Each(ctx, len(clicks), atOnce, func(ctx context.Context, i int) (err error) {
 		out.Outcomes[i], err = replayOne(ctx, from, clicks[i], docs[i], n, rankings)
 		return err
 	})

@@ -100,7 +100,7 @@ func ofFeed(name feed.Name) string {
 func (k Keys) Notes() string { return k.prefix + "feed:notes" }
 
 // Settings is the key of the settings that servers must agree on. Type: string, JSON. No TTL.
-// Written by server/agreement.
+// Written by server/sharedsettings.
 func (k Keys) Settings() string { return k.prefix + "feed:settings" }
 
 // Timeline is the key of an agent's precomputed timeline. Type: sorted set of post ids, score =

@@ -12,7 +12,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/freshet/freshet/internal/repeat"
+	"github.com/freshet/freshet/internal/periodic"
 )
 
 // ErrReplicas means that a write was made, but fewer replicas than configured confirmed it in time:
@@ -84,7 +84,7 @@ func (r Replicas) exec(ctx context.Context, client redis.Cmdable, key string, cm
 		if asked, err = follow(ctx, cluster, again); err != nil {
 			return setErr(cmds, err)
 		}
-		if err := repeat.Pause(ctx, redirectPause<<try); err != nil {
+		if err := periodic.Pause(ctx, redirectPause<<try); err != nil {
 			return setErr(cmds, err)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/repeat"
+	"github.com/freshet/freshet/internal/periodic"
 	"github.com/freshet/freshet/recall"
 )
 
@@ -70,8 +70,8 @@ func (l *Live) age(s *Set) time.Duration { return l.cfg.Clock().Sub(time.Unix(s.
 
 // Run calls [Live.Update] every few seconds until ctx ends.
 func (l *Live) Run(ctx context.Context) {
-	failing := repeat.Failing{Fails: "the trending set cannot be updated; the last one stays in use", Again: "the trending set is updated again"}
-	repeat.Now(ctx, checkEvery, func(ctx context.Context) {
+	failing := periodic.Failing{Fails: "the trending set cannot be updated; the last one stays in use", Again: "the trending set is updated again"}
+	periodic.Now(ctx, checkEvery, func(ctx context.Context) {
 		failing.Tell(ctx, l.cfg.Logger, l.Update(ctx))
 		if s := l.set.Load(); s != nil {
 			ageSeconds.Set(max(0, l.age(s).Seconds()))

@@ -20,7 +20,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	"golang.org/x/sync/singleflight"
 
-	"github.com/freshet/freshet/internal/guard"
+	"github.com/freshet/freshet/internal/safego"
 )
 
 var (
@@ -177,7 +177,7 @@ func (c *Call) Late(ctx context.Context, err error, ping func(context.Context) e
 		_, failure, _ := c.of.pings.Do("", func() (any, error) {
 			ctx, cancel := context.WithTimeout(ctx, pingTimeout)
 			defer cancel()
-			return nil, guard.Run(func() error { return ping(ctx) })
+			return nil, safego.Run(func() error { return ping(ctx) })
 		})
 		if failure == nil {
 			err = nil

@@ -11,8 +11,8 @@ import (
 	"github.com/freshet/freshet/cache/redislist"
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/internal/periodic"
 	"github.com/freshet/freshet/internal/rediskeys"
-	"github.com/freshet/freshet/internal/repeat"
 	"github.com/freshet/freshet/social"
 )
 
@@ -71,7 +71,7 @@ func Migrate(ctx context.Context, store Migrator, log *slog.Logger) (later func(
 	return func(ctx context.Context) {
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
-		repeat.Every(ctx, migrateEvery, func(ctx context.Context) {
+		periodic.Every(ctx, migrateEvery, func(ctx context.Context) {
 			switch err := store.Migrate(ctx); {
 			case err == nil:
 				log.InfoContext(ctx, "PostgreSQL is in use")

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/repeat"
+	"github.com/freshet/freshet/internal/periodic"
 )
 
 // span is the age range of the catalog.
@@ -169,7 +169,7 @@ const newsSeed = 1
 // milliseconds, so that a restart does not reuse ids, which every reader would have seen. A failed
 // put is logged, and Run goes on.
 func Run(ctx context.Context, put func(context.Context, []feed.Item) error, every time.Duration, clock feed.Clock, log *slog.Logger) {
-	repeat.Every(ctx, every, func(ctx context.Context) {
+	periodic.Every(ctx, every, func(ctx context.Context) {
 		now := clock()
 		it := Next(newsSeed, uint64(now.UnixMilli()), now)
 		if err := put(ctx, []feed.Item{it}); err != nil && ctx.Err() == nil {

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/guard"
-	"github.com/freshet/freshet/internal/repeat"
+	"github.com/freshet/freshet/internal/periodic"
+	"github.com/freshet/freshet/internal/safego"
 	"github.com/freshet/freshet/social"
 )
 
@@ -162,7 +162,7 @@ func (n *Network) Fill(ctx context.Context, store social.Store, pictures Picture
 			return err
 		}
 	}
-	if err := guard.Each(ctx, len(posts), writers, func(ctx context.Context, i int) error {
+	if err := safego.Each(ctx, len(posts), writers, func(ctx context.Context, i int) error {
 		_, _, err := store.CreatePost(ctx, posts[i], social.Creation{At: time.Unix(posts[i].CreatedAt, 0), Files: files[i]})
 		return err
 	}); err != nil {
@@ -173,10 +173,10 @@ func (n *Network) Fill(ctx context.Context, store social.Store, pictures Picture
 	for i := range liked {
 		liked[i] = [2]string{fmt.Sprintf("fan_%d", 1+r.IntN(fans)), posts[int(float64(len(posts))*math.Sqrt(r.Float64()))].ID}
 	}
-	if err := guard.Each(ctx, len(liked), writers, func(ctx context.Context, i int) error { return n.like(ctx, store, liked[i][0], liked[i][1]) }); err != nil {
+	if err := safego.Each(ctx, len(liked), writers, func(ctx context.Context, i int) error { return n.like(ctx, store, liked[i][0], liked[i][1]) }); err != nil {
 		return err
 	}
-	if err := guard.Each(ctx, len(n.Authors)-1, writers, func(ctx context.Context, i int) error {
+	if err := safego.Each(ctx, len(n.Authors)-1, writers, func(ctx context.Context, i int) error {
 		return store.PutAuthor(ctx, n.Authors[i+1], began)
 	}); err != nil {
 		return err
@@ -218,7 +218,7 @@ func (n *Network) before(now time.Time) []social.Post {
 // is logged, and Run goes on.
 func (n *Network) Run(ctx context.Context, store social.Store, every time.Duration, clock feed.Clock, log *slog.Logger) {
 	var fresh []string
-	repeat.Every(ctx, every, func(ctx context.Context) {
+	periodic.Every(ctx, every, func(ctx context.Context) {
 		i := uint64(clock().UnixMilli())
 		p, _, err := store.CreatePost(ctx, n.Post(newsSeed, i), social.Creation{})
 		if err == nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
-	"github.com/freshet/freshet/internal/repeat"
+	"github.com/freshet/freshet/internal/periodic"
 	"github.com/freshet/freshet/signals/events"
 )
 
@@ -55,7 +55,7 @@ func Read(ctx context.Context, of Reading, wait time.Duration, log *slog.Logger)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	r, i := rand.New(rand.NewPCG(readPages, readPage)), 0
-	repeat.Every(ctx, wait, func(ctx context.Context) {
+	periodic.Every(ctx, wait, func(ctx context.Context) {
 		t, action := words.Tastes[i%len(words.Tastes)], engine.ActionLoadMore
 		if i/len(words.Tastes)%3 == 0 {
 			action = engine.ActionRefresh

@@ -11,9 +11,9 @@ import (
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/handler"
-	"github.com/freshet/freshet/server/agreement"
 	"github.com/freshet/freshet/server/clocks"
 	"github.com/freshet/freshet/server/connect"
+	"github.com/freshet/freshet/server/sharedsettings"
 	"github.com/freshet/freshet/social/postgres"
 )
 
@@ -100,15 +100,15 @@ func (d *doctor) skew(what string, sent, theirs time.Time) {
 }
 
 // checkAgreement compares the settings that servers must agree on with those in a store.
-func (d *doctor) checkAgreement(ctx context.Context, name string, store agreement.Store) {
+func (d *doctor) checkAgreement(ctx context.Context, name string, store sharedsettings.Store) {
 	what := name + " settings"
-	compare := agreement.Compare
+	compare := sharedsettings.Compare
 	if d.Accept {
-		compare = agreement.Accept
+		compare = sharedsettings.Accept
 	}
-	switch err := compare(ctx, store, agreement.Of(d.cfg)); {
-	case errors.Is(err, agreement.ErrDiffers):
-		d.report(Broken, what, agreement.Advice, "%v", err)
+	switch err := compare(ctx, store, sharedsettings.Of(d.cfg)); {
+	case errors.Is(err, sharedsettings.ErrDiffers):
+		d.report(Broken, what, sharedsettings.Advice, "%v", err)
 	case err != nil:
 		d.report(Warning, what, "see the message", "the settings of other servers could not be read: %v", err)
 	case d.Accept:

@@ -9,8 +9,8 @@ import (
 
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/internal/esindex"
-	"github.com/freshet/freshet/server/agreement"
 	"github.com/freshet/freshet/server/connect"
+	"github.com/freshet/freshet/server/sharedsettings"
 )
 
 // The requirements on Elasticsearch in docs/production.md, verbatim; a test compares them.
@@ -51,7 +51,7 @@ func (d *doctor) checkElastic(ctx context.Context) {
 		}
 	}
 	d.checkIndex(ctx, client)
-	d.checkAgreement(ctx, what, agreement.InElastic(client, d.cfg.Elasticsearch.Index))
+	d.checkAgreement(ctx, what, sharedsettings.InElastic(client, d.cfg.Elasticsearch.Index))
 	d.checkReplicas(ctx, client)
 	d.checkIndexSettings(ctx, client)
 	d.checkDisks(ctx, client)

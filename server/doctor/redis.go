@@ -11,8 +11,8 @@ import (
 
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/dedup/redisbloom"
-	"github.com/freshet/freshet/server/agreement"
 	"github.com/freshet/freshet/server/connect"
+	"github.com/freshet/freshet/server/sharedsettings"
 )
 
 // checkRedis checks the main Redis, which holds everything, except lists and cached cards if these
@@ -29,7 +29,7 @@ func (d *doctor) checkRedis(ctx context.Context) {
 		d.report(Warning, "redis cluster", "set dedup.shards to four for each master or more; it takes effect the next day",
 			"a day has %d filters, but there are %d masters: some hold none", d.cfg.Dedup.Shards, len(masters))
 	}
-	d.checkAgreement(ctx, what, agreement.InRedis(client, d.cfg.Redis.KeyPrefix))
+	d.checkAgreement(ctx, what, sharedsettings.InRedis(client, d.cfg.Redis.KeyPrefix))
 	store, err := redisbloom.New(client, connect.Dedup(d.cfg), redisbloom.Config{KeyPrefix: d.cfg.Redis.KeyPrefix})
 	if err == nil {
 		err = store.Verify(ctx)

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/handler"
-	"github.com/freshet/freshet/internal/guard"
-	"github.com/freshet/freshet/internal/repeat"
+	"github.com/freshet/freshet/internal/periodic"
+	"github.com/freshet/freshet/internal/safego"
 	"github.com/freshet/freshet/server/breaker"
 )
 
@@ -31,7 +31,7 @@ func (c Checks) Check(ctx context.Context) map[string]handler.Dependency {
 	for name, service := range c {
 		wg.Go(func() {
 			var state handler.Dependency
-			if err := guard.Run(func() error { state = service(ctx); return nil }); err != nil {
+			if err := safego.Run(func() error { state = service(ctx); return nil }); err != nil {
 				state.Err = err
 			}
 			mu.Lock()
@@ -50,7 +50,7 @@ const checkTimeout = 2 * time.Second
 // for a service that does not answer.
 func (c Checks) Watch(ctx context.Context, pause time.Duration) {
 	c.CheckAll(ctx)
-	repeat.Every(ctx, pause, c.CheckAll)
+	periodic.Every(ctx, pause, c.CheckAll)
 }
 
 // CheckAll runs all checks and updates the metric.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/esindex"
-	"github.com/freshet/freshet/internal/repeat"
+	"github.com/freshet/freshet/internal/periodic"
 	"github.com/freshet/freshet/recall"
 )
 
@@ -47,7 +47,7 @@ func (w *Watch) Run(ctx context.Context, use Use, pauses Pauses) {
 
 // CheckPeriodically checks the mapping, and whether writes are blocked, periodically until ctx ends.
 func (w *Watch) CheckPeriodically(ctx context.Context, pauses Pauses) {
-	repeat.Every(ctx, pauses.Mapping, func(ctx context.Context) {
+	periodic.Every(ctx, pauses.Mapping, func(ctx context.Context) {
 		w.recheck(ctx, nil)
 		w.checkWrites(ctx)
 	})

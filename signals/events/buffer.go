@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/guard"
 	"github.com/freshet/freshet/internal/metrics"
-	"github.com/freshet/freshet/internal/repeat"
+	"github.com/freshet/freshet/internal/periodic"
+	"github.com/freshet/freshet/internal/safego"
 	"github.com/freshet/freshet/signals"
 )
 
@@ -56,7 +56,7 @@ func NewBuffer(ctx context.Context, store Store, cfg BufferConfig) *Buffer {
 	b := &Buffer{store: store, cfg: cfg, stop: stop, sums: newSums(strconv.FormatUint(rand.Uint64(), 36), cfg.Members)}
 	b.entries = signals.New(ctx, cfg.Config, b.add)
 	b.writes = signals.New(ctx, cfg.Config, func([]struct{}) { b.write(ctx) })
-	go repeat.Every(ctx, cfg.Every, func(context.Context) { guard.Log(cfg.Logger, "adding up events", b.tick) })
+	go periodic.Every(ctx, cfg.Every, func(context.Context) { safego.Log(cfg.Logger, "adding up events", b.tick) })
 	return b
 }
 
@@ -102,7 +102,7 @@ func (b *Buffer) add(entries []entry) {
 		if len(e.docs) == 0 {
 			b.sums.hold(e)
 		} else {
-			guard.Log(b.cfg.Logger, "adding up events", func() { b.sums.add(e) })
+			safego.Log(b.cfg.Logger, "adding up events", func() { b.sums.add(e) })
 		}
 	}
 }
@@ -158,7 +158,7 @@ func (b *Buffer) try(ctx context.Context, batches []*Batch) (failed []*Batch, fi
 			failed = append(failed, batch)
 			continue
 		}
-		err := guard.Run(func() error { return b.store.Add(ctx, batch) })
+		err := safego.Run(func() error { return b.store.Add(ctx, batch) })
 		switch {
 		case err == nil:
 		case passing(err):

@@ -15,8 +15,8 @@ import (
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/guard"
 	"github.com/freshet/freshet/internal/metrics"
+	"github.com/freshet/freshet/internal/safego"
 	"github.com/freshet/freshet/signals"
 )
 
@@ -116,7 +116,7 @@ func (b *Buffer) learn(ctx context.Context, entries []entry) {
 	var group errgroup.Group
 	group.SetLimit(atOnce)
 	for agent, l := range byAgent {
-		group.Go(guard.Func(func() error {
+		group.Go(safego.Func(func() error {
 			b.deliver(ctx, agent, l)
 			return nil
 		}))

@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/repeat"
+	"github.com/freshet/freshet/internal/periodic"
 	"github.com/freshet/freshet/signals"
 )
 
@@ -73,8 +73,8 @@ func NewPublisher(queue Queue, index Index, cfg signals.Config) *Publisher {
 
 // Run publishes until ctx ends.
 func (p *Publisher) Run(ctx context.Context) {
-	failing := repeat.Failing{Fails: "live popularity cannot be written to the index; it is retried", Again: "live popularity is written to the index again"}
-	repeat.Every(ctx, publishEvery, func(ctx context.Context) {
+	failing := periodic.Failing{Fails: "live popularity cannot be written to the index; it is retried", Again: "live popularity is written to the index again"}
+	periodic.Every(ctx, publishEvery, func(ctx context.Context) {
 		_, err := p.round(ctx, publishEvery)
 		failing.Tell(ctx, p.cfg.Logger, err)
 	})

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/repeat"
+	"github.com/freshet/freshet/internal/periodic"
 	"github.com/freshet/freshet/social/jobs"
 )
 
@@ -82,7 +82,7 @@ func (f *Fanout) runRow(ctx context.Context, r row) error {
 		case errors.Is(err, feed.ErrNotFound):
 			return nil
 		case errors.Is(err, jobs.ErrTaken):
-			if repeat.Pause(ctx, takenPoll) != nil {
+			if periodic.Pause(ctx, takenPoll) != nil {
 				return err
 			}
 			continue

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/guard"
-	"github.com/freshet/freshet/internal/repeat"
+	"github.com/freshet/freshet/internal/periodic"
+	"github.com/freshet/freshet/internal/safego"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/timeline"
 )
@@ -40,7 +40,7 @@ func (f *Fanout) Outbox(ctx context.Context, authors []string) error {
 	var g errgroup.Group
 	g.SetLimit(outboxBuilds)
 	for _, author := range authors {
-		g.Go(guard.Func(func() error { return f.outboxes.build(ctx, author) }))
+		g.Go(safego.Func(func() error { return f.outboxes.build(ctx, author) }))
 	}
 	return g.Wait()
 }
@@ -64,7 +64,7 @@ func (b *builder) build(ctx context.Context, name string) error {
 	flight := b.flights.DoChan(name, func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeline.TakeOver)
 		defer cancel()
-		return nil, guard.Run(func() error { return b.run(ctx, name) })
+		return nil, safego.Run(func() error { return b.run(ctx, name) })
 	})
 	select {
 	case r := <-flight:
@@ -88,7 +88,7 @@ func (b *builder) run(ctx context.Context, name string) error {
 			return errBuilding
 		case token == "":
 			waited += buildPoll
-			if err := repeat.Pause(ctx, buildPoll); err != nil {
+			if err := periodic.Pause(ctx, buildPoll); err != nil {
 				return err
 			}
 			continue

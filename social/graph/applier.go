@@ -11,8 +11,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/guard"
-	"github.com/freshet/freshet/internal/intake"
+	"github.com/freshet/freshet/internal/ndjson"
+	"github.com/freshet/freshet/internal/safego"
 	"github.com/freshet/freshet/social"
 )
 
@@ -22,7 +22,7 @@ var eventsTotal = promauto.NewCounterVec(prometheus.CounterOpts{
 }, []string{"type", "result"})
 
 // Config limits how much data an Applier holds in memory.
-type Config = intake.Config
+type Config = ndjson.Config
 
 // writers is the number of concurrent writes.
 const writers = 16
@@ -163,7 +163,7 @@ func (r *round) unlessDown(tell func() error) error {
 	if down := r.down.Load(); down != nil {
 		return *down
 	}
-	err := guard.Run(tell)
+	err := safego.Run(tell)
 	if errors.Is(err, social.ErrDamaged) {
 		err = feed.Errorf(feed.ErrRule, "the stored data for it is damaged")
 	}

@@ -7,17 +7,17 @@ import (
 
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
-	"github.com/freshet/freshet/internal/intake"
+	"github.com/freshet/freshet/internal/ndjson"
 	"github.com/freshet/freshet/social"
 )
 
 // lines describes the lines of a body.
-var lines = intake.Kind{Entry: "event", Verb: "applying", Most: MaxEventBytes, Unavailable: social.ErrUnavailable, Reason: Reason}
+var lines = ndjson.Kind{Entry: "event", Verb: "applying", Most: MaxEventBytes, Unavailable: social.ErrUnavailable, Reason: Reason}
 
-// Read applies the events of r with [intake.Read]. r is NDJSON: one event a line, of at most
+// Read applies the events of r with [ndjson.Read]. r is NDJSON: one event a line, of at most
 // [MaxEventBytes]. Reading the same body again is safe.
 func (a *Applier) Read(ctx context.Context, r io.Reader) (api.Upload, error) {
-	return intake.Read(ctx, r, lines, a.cfg, &batch{a: a})
+	return ndjson.Read(ctx, r, lines, a.cfg, &batch{a: a})
 }
 
 // batch applies events.
@@ -26,7 +26,7 @@ type batch struct {
 	events []Event
 }
 
-// Add implements [intake.Batch].
+// Add implements [ndjson.Batch].
 func (b *batch) Add(_ int, line []byte) (id string, err error) {
 	e, err := Decode(line)
 	if err != nil {
@@ -37,13 +37,13 @@ func (b *batch) Add(_ int, line []byte) (id string, err error) {
 	return e.ID(), err
 }
 
-// TooBig implements [intake.Batch].
+// TooBig implements [ndjson.Batch].
 func (b *batch) TooBig([]byte) (id string, err error) {
 	CountRejected("")
 	return "", errTooBig
 }
 
-// Put implements [intake.Batch].
+// Put implements [ndjson.Batch].
 func (b *batch) Put(ctx context.Context) (errs []error, down error) {
 	errs = b.a.Apply(ctx, b.events)
 	b.events = b.events[:0]

@@ -10,8 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/freshet/freshet/internal/guard"
-	"github.com/freshet/freshet/internal/repeat"
+	"github.com/freshet/freshet/internal/periodic"
+	"github.com/freshet/freshet/internal/safego"
 )
 
 // Handler updates the derived data of one kind from the store's state at the time of the run. It
@@ -92,7 +92,7 @@ func Start(ctx context.Context, q Queue, handlers map[Kind]Handler, cfg Config) 
 	expose(maps.Keys(handlers))
 	r.loops.Go(func() {
 		defer close(r.ended)
-		for guard.Log(r.cfg.Logger, "dispatching jobs", r.dispatch) {
+		for safego.Log(r.cfg.Logger, "dispatching jobs", r.dispatch) {
 			time.Sleep(afterPanic)
 		}
 	})
@@ -119,7 +119,7 @@ const afterPanic = time.Second
 
 // every calls do after each pause until ctx ends.
 func every(ctx context.Context, log *slog.Logger, d time.Duration, do func(context.Context)) {
-	repeat.Every(ctx, d, func(ctx context.Context) { guard.Log(log, "upkeep of the queue", func() { do(ctx) }) })
+	periodic.Every(ctx, d, func(ctx context.Context) { safego.Log(log, "upkeep of the queue", func() { do(ctx) }) })
 }
 
 func (r *Runner) upkeep(ctx context.Context) {
@@ -154,7 +154,7 @@ func (r *Runner) renew(ctx context.Context) {
 func (r *Runner) dispatch() {
 	timer := time.NewTimer(poll)
 	defer timer.Stop()
-	asks := repeat.Failing{Fails: "the job queue is unavailable", Again: "the job queue is available again"}
+	asks := periodic.Failing{Fails: "the job queue is unavailable", Again: "the job queue is available again"}
 	for {
 		more, err := r.take()
 		if r.leasing.Err() != nil {
@@ -274,7 +274,7 @@ func (r *Runner) start(list []Job) {
 	}
 	r.mu.Unlock()
 	r.runs.Go(func() {
-		guard.Log(r.cfg.Logger, "running jobs", func() { r.work(list) })
+		safego.Log(r.cfg.Logger, "running jobs", func() { r.work(list) })
 		r.mu.Lock()
 		r.busy--
 		r.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/freshet/freshet/internal/guard"
+	"github.com/freshet/freshet/internal/safego"
 )
 
 const (
@@ -91,7 +91,7 @@ func (r *Runner) inactive(list ...Job) {
 
 // run calls the handler; a panic is a failure of all its jobs.
 func (r *Runner) run(h Handler, list []Job) (errs []error) {
-	err := guard.Run(func() error {
+	err := safego.Run(func() error {
 		if errs = h.Run(r.ctx, list); errs != nil && len(errs) != len(list) {
 			return fmt.Errorf("the handler returned %d results for %d jobs", len(errs), len(list))
 		}

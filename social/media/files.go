@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/guard"
+	"github.com/freshet/freshet/internal/safego"
 	"github.com/freshet/freshet/social"
 )
 
@@ -73,7 +73,7 @@ func (f *Files) Save(ctx context.Context, post string, images []Image) (saved []
 		var all errgroup.Group
 		all.SetLimit(saveAtOnce)
 		for i, file := range files {
-			all.Go(guard.Func(func() error { return f.store.Put(ctx, path(keys[i]), file) }))
+			all.Go(safego.Func(func() error { return f.store.Put(ctx, path(keys[i]), file) }))
 		}
 		return all.Wait()
 	})

@@ -13,7 +13,7 @@ import (
 
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/terms"
-	"github.com/freshet/freshet/internal/repeat"
+	"github.com/freshet/freshet/internal/periodic"
 	"github.com/freshet/freshet/recall"
 	"github.com/freshet/freshet/signals/events"
 	"github.com/freshet/freshet/social"
@@ -90,8 +90,8 @@ func New(list List, items Items, cfg Config) *Source {
 // Run refreshes every five seconds until ctx ends, and logs when refreshing starts to fail.
 // Until it works again, the known promotions continue, each to its end.
 func (s *Source) Run(ctx context.Context) {
-	failing := repeat.Failing{Fails: "promotions cannot be read; the known ones continue", Again: "promotions are read again"}
-	repeat.Now(ctx, refreshEvery, func(ctx context.Context) {
+	failing := periodic.Failing{Fails: "promotions cannot be read; the known ones continue", Again: "promotions are read again"}
+	periodic.Now(ctx, refreshEvery, func(ctx context.Context) {
 		bounded, cancel := context.WithTimeout(ctx, refreshWithin)
 		defer cancel()
 		failing.Tell(ctx, s.cfg.Log, s.Refresh(bounded))

@@ -64,7 +64,7 @@ func newRig(t *testing.T) *rig {
 	items, err := catalogsqlite.Open(t.Context(), filepath.Join(dir, "catalog.db"))
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, items.Close()) })
-	r.items = posts.New(items, r.store, nil, nil)
+	r.items = postitems.New(items, r.store, nil, nil)
 	r.Source = promotion.New(r, faultyItems{r}, promotion.Config{Clock: clock})
 	return r
 }

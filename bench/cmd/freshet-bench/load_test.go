@@ -60,11 +60,11 @@ func inServices(t *testing.T, cfg *configs.Config) {
 }
 
 // serve runs Freshet as the serve command does. stop ends it.
-func serve(t *testing.T, cfg configs.Config) (a *app.App, address string, stop func() error) {
+func serve(t *testing.T, cfg configs.Config) (a *server.App, address string, stop func() error) {
 	t.Helper()
 	cfg.Server.Drain = 0
 	require.NoError(t, cfg.Validate())
-	a, err := app.Open(t.Context(), cfg, app.WithLogger(testenv.Logger(t)))
+	a, err := server.Open(t.Context(), cfg, server.WithLogger(testenv.Logger(t)))
 	require.NoError(t, err)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -77,7 +77,7 @@ func serve(t *testing.T, cfg configs.Config) (a *app.App, address string, stop f
 }
 
 // fill stores n items with times in the past, and waits until recall finds them.
-func fill(t *testing.T, a *app.App, n int) {
+func fill(t *testing.T, a *server.App, n int) {
 	t.Helper()
 	now := time.Now().Unix()
 	items := make([]feed.Item, n)

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/freshet/freshet/cmd/freshet/tuning"
+	"github.com/freshet/freshet/cmd/freshet/evaluation"
 	"github.com/freshet/freshet/engine/offline"
 )
 
@@ -51,7 +51,7 @@ type panel struct {
 
 // WriteSweepChart draws the overlap, the share of new items, and the median age as a self-contained
 // SVG.
-func WriteSweepChart(w io.Writer, s tuning.Sweep) error {
+func WriteSweepChart(w io.Writer, s evaluation.Sweep) error {
 	d := drawing{w: bufio.NewWriter(w), sweep: s, axis: s.Axes[0]}
 	percents := func(v float64) string { return fmt.Sprintf("%.0f%%", 100*v) }
 	quarters := []float64{0, 0.25, 0.5, 0.75, 1}
@@ -90,8 +90,8 @@ func WriteSweepChart(w io.Writer, s tuning.Sweep) error {
 
 type drawing struct {
 	w     *bufio.Writer
-	sweep tuning.Sweep
-	axis  tuning.Parameter // the first axis; its values increase
+	sweep evaluation.Sweep
+	axis  evaluation.Parameter // the first axis; its values increase
 }
 
 // names returns the names of the lines; a single line has an empty name.
@@ -173,7 +173,7 @@ func (d *drawing) across(top float64) {
 }
 
 // line draws the points that have a value.
-func (d *drawing) line(points []tuning.Point, p panel, name, colour string, y func(float64) float64) {
+func (d *drawing) line(points []evaluation.Point, p panel, name, colour string, y func(float64) float64) {
 	var places []string
 	for i, point := range points {
 		if spread := p.of(point.Figures); spread.N > 0 {

@@ -12,35 +12,35 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/cmd/freshet/cli"
-	"github.com/freshet/freshet/cmd/freshet/tuning"
+	"github.com/freshet/freshet/cmd/freshet/evaluation"
 	"github.com/freshet/freshet/engine/offline"
 	"github.com/freshet/freshet/feed"
 )
 
 // sweep returns a sweep of 8 agents. Each point has the overlap, the share of new items and the
 // median age; nil means no figures.
-func sweep(t *testing.T, ranges map[string]string, points ...[]float64) tuning.Sweep {
+func sweep(t *testing.T, ranges map[string]string, points ...[]float64) evaluation.Sweep {
 	t.Helper()
-	axes, err := tuning.Axes(ranges, 8)
+	axes, err := evaluation.Axes(ranges, 8)
 	require.NoError(t, err)
-	require.Len(t, points, tuning.Points(axes))
+	require.Len(t, points, evaluation.Points(axes))
 	live, err := feed.DefaultRanking().With("scale=24h")
 	require.NoError(t, err)
-	s := tuning.Sweep{At: time.Unix(now, 0).UTC(), K: 20, A: live, Axes: axes}
+	s := evaluation.Sweep{At: time.Unix(now, 0).UTC(), K: 20, A: live, Axes: axes}
 	for _, p := range points {
 		figures := offline.Summary{Agents: 8}
 		if p != nil {
 			some := func(mean float64) offline.Spread { return offline.Spread{N: 8, Mean: mean} }
 			figures.Overlap, figures.NewShare, figures.MedianAgeB = some(p[0]), some(p[1]), some(p[2]*3600)
 		}
-		s.Points = append(s.Points, tuning.Point{Figures: figures})
+		s.Points = append(s.Points, evaluation.Point{Figures: figures})
 	}
 	return s
 }
 
 func TestWriteSweepChart(t *testing.T) {
 	for name, tt := range map[string]struct {
-		sweep         tuning.Sweep
+		sweep         evaluation.Sweep
 		points, lines int
 	}{
 		"two-lines": {sweep(t, map[string]string{"scale": "6h,24h,72h,168h", "offset": "0s,6h"},

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/freshet/freshet/cmd/freshet/tuning"
+	"github.com/freshet/freshet/cmd/freshet/evaluation"
 	"github.com/freshet/freshet/engine/offline"
 )
 
@@ -140,7 +140,7 @@ func preciseAge(seconds float64) string {
 }
 
 // WriteSweep writes a table of the means over the agents, one row per point.
-func WriteSweep(w io.Writer, s tuning.Sweep) error {
+func WriteSweep(w io.Writer, s evaluation.Sweep) error {
 	var header []any
 	for _, axis := range s.Axes {
 		header = append(header, strings.ToUpper(axis.Name))

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/freshet/freshet/cmd/freshet/tuning"
+	"github.com/freshet/freshet/cmd/freshet/evaluation"
 	"github.com/freshet/freshet/engine/offline"
 )
 
@@ -20,7 +20,7 @@ has shown them, so the ranking that was live at the time has an advantage.
 `
 
 // WriteReplay writes a table of the scores, a conclusion, and the events that were not scored.
-func WriteReplay(w io.Writer, r tuning.Replay) error {
+func WriteReplay(w io.Writer, r evaluation.Replay) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s of %s, ranked as of each click, the first %d\n%s\n", counted(r.Clicks, "click"), counted(r.Agents, "agent"), r.Depth, notes(r.Notes))
 	t := newTable("wwwwwwww", "", fmt.Sprintf("HIT RATE@%d", r.K), fmt.Sprintf("NDCG@%d", r.K), "MRR", "NDCG-A", "HIGHER", "LOWER", "RANKING")
@@ -41,7 +41,7 @@ func WriteReplay(w io.Writer, r tuning.Replay) error {
 	return write(w, &b)
 }
 
-func unscored(b *strings.Builder, r tuning.Replay) {
+func unscored(b *strings.Builder, r evaluation.Replay) {
 	why := map[offline.ClickState]string{
 		offline.Gone:    "on items that are no longer in the catalog",
 		offline.Later:   "on items whose date in the catalog is after the click",
@@ -61,11 +61,11 @@ func unscored(b *strings.Builder, r tuning.Replay) {
 	}
 }
 
-func scored(r tuning.Replay) string {
+func scored(r evaluation.Replay) string {
 	if r.Clicks == 0 {
 		return "There are no clicks to score."
 	}
-	best := slices.MaxFunc(r.Contestants, func(a, b tuning.Contestant) int { return cmp.Compare(a.Scores.NDCG, b.Scores.NDCG) })
+	best := slices.MaxFunc(r.Contestants, func(a, b evaluation.Contestant) int { return cmp.Compare(a.Scores.NDCG, b.Scores.NDCG) })
 	switch len(r.Contestants) {
 	case 1:
 		return fmt.Sprintf("%s of the clicked items are among the first %d.", part(best.Scores.HitRate), r.K)

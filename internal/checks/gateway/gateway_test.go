@@ -144,7 +144,7 @@ func TestPathsLeadNowhereElse(t *testing.T) {
 // whatever Host they send.
 func TestADemoBehindTheGateway(t *testing.T) {
 	t.Parallel()
-	w := open(t, configs.ModeHeader, app.WithDemo())
+	w := open(t, configs.ModeHeader, server.WithDemo())
 	w.direct("u_victim", "PUT", "/v1/agents/u_victim/profile", `{"interests":{"go":1}}`)
 	got := w.send("DELETE", "/v1/agents/u_victim/profile", http.Header{"Host": {"localhost"}}, nil)
 	assert.Equal(t, "localhost", got.one(t, "the call").Host)

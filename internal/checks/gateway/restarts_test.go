@@ -83,7 +83,7 @@ func newRestarted(t *testing.T) *restarted {
 
 func (s *restarted) start(t *testing.T) {
 	t.Helper()
-	a, err := app.Open(t.Context(), s.cfg)
+	a, err := server.Open(t.Context(), s.cfg)
 	require.NoError(t, err)
 	l, err := net.Listen("tcp", s.cfg.Server.Addr)
 	require.NoError(t, err)

@@ -33,7 +33,7 @@ const (
 type world struct {
 	t      *testing.T
 	mode   string
-	app    *app.App
+	app    *server.App
 	client *http.Client
 
 	mu    sync.Mutex
@@ -41,7 +41,7 @@ type world struct {
 	asked int             // number of calls of the session service
 }
 
-func open(t *testing.T, mode string, options ...app.Option) *world {
+func open(t *testing.T, mode string, options ...server.Option) *world {
 	t.Helper()
 	cfg := configs.Default()
 	cfg.DataDir, cfg.Auth.Mode, cfg.Server.CORSOrigins = t.TempDir(), mode, []string{listed}
@@ -54,7 +54,7 @@ func open(t *testing.T, mode string, options ...app.Option) *world {
 	require.NoError(t, cfg.Validate())
 	w := &world{t: t, mode: mode}
 	var err error
-	w.app, err = app.Open(t.Context(), cfg, options...)
+	w.app, err = server.Open(t.Context(), cfg, options...)
 	require.NoError(t, err)
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		w.mu.Lock()

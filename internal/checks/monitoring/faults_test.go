@@ -70,9 +70,9 @@ func TestAlertsOfFaults(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name, down string
-		prepare    func(t *testing.T, cfg *configs.Config) (fault func(a *app.App))
+		prepare    func(t *testing.T, cfg *configs.Config) (fault func(a *server.App))
 	}{
-		{"the mapping of the index changes", "elasticsearch", func(t *testing.T, cfg *configs.Config) func(*app.App) {
+		{"the mapping of the index changes", "elasticsearch", func(t *testing.T, cfg *configs.Config) func(*server.App) {
 			address, index := cfg.Elasticsearch.Addresses[0], cfg.Elasticsearch.Index
 			cfg.Elasticsearch.ManageIndex = false
 			cfg.Elasticsearch.Fields = configs.Fields{ID: "id", Title: "title", UpdateTime: "time", Tags: "tags"}
@@ -80,40 +80,40 @@ func TestAlertsOfFaults(t *testing.T) {
 			elastic(t, http.MethodPut, address+"/"+index+"-1", strings.Replace(mapped, "TAGS", "tags", 1))
 			elastic(t, http.MethodPut, address+"/"+index+"-2", strings.Replace(mapped, "TAGS", "topics", 1))
 			elastic(t, http.MethodPut, address+"/"+index+"-1/_alias/"+index, "")
-			return func(a *app.App) {
+			return func(a *server.App) {
 				elastic(t, http.MethodPost, address+"/_aliases", strings.ReplaceAll(`{"actions":[{"remove":{"index":"I-1","alias":"I"}},{"add":{"index":"I-2","alias":"I"}}]}`, "I", index))
 				feedOf(t, a)
 			}
 		}},
-		{"the index is deleted", "elasticsearch", func(t *testing.T, cfg *configs.Config) func(*app.App) {
+		{"the index is deleted", "elasticsearch", func(t *testing.T, cfg *configs.Config) func(*server.App) {
 			address := cfg.Elasticsearch.Addresses[0] + "/" + cfg.Elasticsearch.Index
-			return func(a *app.App) {
+			return func(a *server.App) {
 				elastic(t, http.MethodDelete, address, "")
 				feedOf(t, a)
 			}
 		}},
-		{"the index is closed", "elasticsearch", func(t *testing.T, cfg *configs.Config) func(*app.App) {
+		{"the index is closed", "elasticsearch", func(t *testing.T, cfg *configs.Config) func(*server.App) {
 			address := cfg.Elasticsearch.Addresses[0] + "/" + cfg.Elasticsearch.Index
-			return func(a *app.App) {
+			return func(a *server.App) {
 				elastic(t, http.MethodPost, address+"/_close", "")
 				feedOf(t, a)
 			}
 		}},
-		{"a proxy answers for Elasticsearch", "elasticsearch", func(t *testing.T, cfg *configs.Config) func(*app.App) {
+		{"a proxy answers for Elasticsearch", "elasticsearch", func(t *testing.T, cfg *configs.Config) func(*server.App) {
 			p := &elasticProxy{}
 			p.start(t, cfg)
-			return func(*app.App) { p.fault.Store(answer(http.StatusUnauthorized)) }
+			return func(*server.App) { p.fault.Store(answer(http.StatusUnauthorized)) }
 		}},
-		{"connections to Elasticsearch die silently", "elasticsearch", func(t *testing.T, cfg *configs.Config) func(*app.App) {
+		{"connections to Elasticsearch die silently", "elasticsearch", func(t *testing.T, cfg *configs.Config) func(*server.App) {
 			p := &elasticProxy{}
 			p.start(t, cfg)
 			hang := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-t.Context().Done() })
-			return func(*app.App) { p.fault.Store(&hang) }
+			return func(*server.App) { p.fault.Store(&hang) }
 		}},
-		{"a Redis without its module takes over", "redis", func(t *testing.T, cfg *configs.Config) func(*app.App) {
+		{"a Redis without its module takes over", "redis", func(t *testing.T, cfg *configs.Config) func(*server.App) {
 			r := testenv.StartRedis(t)
 			cfg.Redis.URL = "redis://" + r.Addr
-			return func(*app.App) { r.Kill(); r.StartBare() }
+			return func(*server.App) { r.Kill(); r.StartBare() }
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -170,7 +170,7 @@ func TestTheAlertOfFewConnections(t *testing.T) {
 	require.Equal(t, rules.StateFiring, state())
 }
 
-func feedOf(t *testing.T, a *app.App) {
+func feedOf(t *testing.T, a *server.App) {
 	t.Helper()
 	send(t, a, "POST", "/v1/feed", `{"action":"refresh"}`, "X-Agent-ID: reader")
 }
@@ -190,7 +190,7 @@ func TestTheAlertOfALogThatNobodyReads(t *testing.T) {
 	defer read()
 	log := logqueue.New(stalled{ctx.Done()}, 4<<10, func(int) []byte { return nil })
 	cfg := embedded(t)
-	a, err := app.Open(t.Context(), cfg, app.WithLogger(slog.New(slog.NewTextHandler(log, nil))))
+	a, err := server.Open(t.Context(), cfg, server.WithLogger(slog.New(slog.NewTextHandler(log, nil))))
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, a.Close(context.WithoutCancel(t.Context()))) })
 	p := newMonitor(t)
@@ -209,7 +209,7 @@ func TestTheAlertOfALogThatNobodyReads(t *testing.T) {
 func TestTheAlertOfACallThatHangs(t *testing.T) {
 	cfg, p := embedded(t), newMonitor(t)
 	synctest.Test(t, func(t *testing.T) {
-		a, err := app.Open(t.Context(), cfg, app.WithLogger(slog.New(slog.DiscardHandler)))
+		a, err := server.Open(t.Context(), cfg, server.WithLogger(slog.New(slog.DiscardHandler)))
 		require.NoError(t, err)
 		body, sender := io.Pipe()
 		answered := make(chan struct{})

@@ -23,7 +23,7 @@ import (
 
 const metricsToken = "an-admin-token-for-the-metrics"
 
-func send(t *testing.T, a *app.App, method, path, body string, headers ...string) int {
+func send(t *testing.T, a *server.App, method, path, body string, headers ...string) int {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
 	for _, h := range headers {
@@ -36,7 +36,7 @@ func send(t *testing.T, a *app.App, method, path, body string, headers ...string
 }
 
 // work makes a mixture of calls as agents whose ids begin with name: pages, retries, mistakes.
-func work(t *testing.T, a *app.App, name string) {
+func work(t *testing.T, a *server.App, name string) {
 	t.Helper()
 	const admin = "X-Admin-Token: " + metricsToken
 	for i := range 8 {
@@ -68,7 +68,7 @@ func work(t *testing.T, a *app.App, name string) {
 }
 
 // publish follows, posts, deletes and reads, and waits until the resulting jobs are done.
-func publish(t *testing.T, a *app.App, name string) {
+func publish(t *testing.T, a *server.App, name string) {
 	t.Helper()
 	const admin = "X-Admin-Token: " + metricsToken
 	author, reader := "X-Agent-ID: "+name+"_0", "X-Agent-ID: "+name+"_1"
@@ -84,7 +84,7 @@ func publish(t *testing.T, a *app.App, name string) {
 	}, 30*time.Second, 5*time.Millisecond, "the queue is never empty")
 }
 
-func settled(t *testing.T, a *app.App) bool {
+func settled(t *testing.T, a *server.App) bool {
 	r := httptest.NewRequestWithContext(t.Context(), "GET", "/v1/jobs?limit=1", nil)
 	r.Header.Set("X-Admin-Token", metricsToken)
 	w := httptest.NewRecorder()
@@ -102,7 +102,7 @@ func settled(t *testing.T, a *app.App) bool {
 }
 
 // worked returns a system after a mixed load.
-func worked(t *testing.T, cfg configs.Config) *app.App {
+func worked(t *testing.T, cfg configs.Config) *server.App {
 	t.Helper()
 	cfg.Auth.AdminToken = metricsToken
 	a := open(t, cfg)

@@ -73,7 +73,7 @@ func newMonitor(t *testing.T) *monitor {
 }
 
 // scrape reads /metrics one interval later, and evaluates the rules.
-func (p *monitor) scrape(t *testing.T, a *app.App) {
+func (p *monitor) scrape(t *testing.T, a *server.App) {
 	t.Helper()
 	p.now = p.now.Add(p.every)
 	w := httptest.NewRecorder()
@@ -105,7 +105,7 @@ func (p *monitor) scrape(t *testing.T, a *app.App) {
 }
 
 // scrapeFor scrapes for a period of the monitor's time.
-func (p *monitor) scrapeFor(t *testing.T, a *app.App, d time.Duration) {
+func (p *monitor) scrapeFor(t *testing.T, a *server.App, d time.Duration) {
 	t.Helper()
 	for until := p.now.Add(d); p.now.Before(until); {
 		p.scrape(t, a)

@@ -46,15 +46,15 @@ func services(t *testing.T) configs.Config {
 
 // open starts a system that is closed when the test ends. Its clock stands
 // still.
-func open(t *testing.T, cfg configs.Config) *app.App {
+func open(t *testing.T, cfg configs.Config) *server.App {
 	t.Helper()
-	a, err := app.Open(t.Context(), cfg, app.WithLogger(slog.New(slog.DiscardHandler)), app.WithClock(func() time.Time { return noon }))
+	a, err := server.Open(t.Context(), cfg, server.WithLogger(slog.New(slog.DiscardHandler)), server.WithClock(func() time.Time { return noon }))
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, a.Close(context.WithoutCancel(t.Context()))) })
 	return a
 }
 
-func fill(t *testing.T, a *app.App, cfg configs.Config) {
+func fill(t *testing.T, a *server.App, cfg configs.Config) {
 	t.Helper()
 	items := make([]feed.Item, 300)
 	for i := range items {

@@ -26,7 +26,7 @@ func TestAPageOfAnotherOrigin(t *testing.T) {
 	t.Cleanup(page.Close)
 	cfg := configs.Default()
 	cfg.DataDir, cfg.Server.CORSOrigins = t.TempDir(), []string{page.URL}
-	a, err := app.Open(t.Context(), cfg, app.WithDemo())
+	a, err := server.Open(t.Context(), cfg, server.WithDemo())
 	require.NoError(t, err)
 	srv := httptest.NewServer(a.Handler)
 	t.Cleanup(func() {

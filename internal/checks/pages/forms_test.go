@@ -79,7 +79,7 @@ func TestFormsInABrowser(t *testing.T) {
 	foreign, neighbour, listed := another(t, "127.0.0.1"), another(t, "localhost"), another(t, "127.0.0.1")
 	cfg := configs.Default()
 	cfg.DataDir, cfg.Server.CORSOrigins = t.TempDir(), []string{listed}
-	a, err := app.Open(t.Context(), cfg, app.WithDemo())
+	a, err := server.Open(t.Context(), cfg, server.WithDemo())
 	require.NoError(t, err)
 	srv := httptest.NewServer(a.Handler)
 	t.Cleanup(func() {

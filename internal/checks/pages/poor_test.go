@@ -16,7 +16,7 @@ import (
 
 // without serves the pages of a system with a script that removes features of the browser before
 // the scripts of the pages run.
-func without(t *testing.T, a *app.App, script string) (url string) {
+func without(t *testing.T, a *server.App, script string) (url string) {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {

@@ -20,12 +20,12 @@ const (
 	replies = `document.querySelector('.replies h3')?.textContent`
 )
 
-func replied(t *testing.T, a *app.App, agent, to, caption string) string {
+func replied(t *testing.T, a *server.App, agent, to, caption string) string {
 	t.Helper()
 	return posted(t, a, agent, fmt.Sprintf(`{"caption":%q,"reply_to":%q}`, caption, to))
 }
 
-func posted(t *testing.T, a *app.App, agent, body string) string {
+func posted(t *testing.T, a *server.App, agent, body string) string {
 	t.Helper()
 	var post struct{ ID string }
 	require.NoError(t, json.Unmarshal(send(t, a, agent, http.MethodPost, "/v1/posts", body), &post))

@@ -29,7 +29,7 @@ const (
 )
 
 // viewsOf returns all views of a demo server with a post and an author with long texts.
-func viewsOf(t *testing.T, a *app.App) []view {
+func viewsOf(t *testing.T, a *server.App) []view {
 	t.Helper()
 	long := strings.Repeat("long", 30)
 	send(t, a, "u_1", http.MethodPut, "/v1/authors/u_1", `{"name":"A Name Of Many Words That Goes On","bio":"`+long+`"}`)

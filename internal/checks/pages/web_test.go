@@ -24,9 +24,9 @@ import (
 
 // serve starts a demo server: 5,000 items, the readers u_1 to u_8, and admin routes open to this
 // machine.
-func serve(t *testing.T) (*app.App, string) {
+func serve(t *testing.T) (*server.App, string) {
 	t.Helper()
-	a, url := serveWith(t, predictable(), app.WithDemo())
+	a, url := serveWith(t, predictable(), server.WithDemo())
 	indexed(t, a)
 	return a, url
 }
@@ -35,7 +35,7 @@ const adminToken = "an-admin-token-for-tests"
 
 // serveStill starts a server with items of the demo and without new ones: a new item would move
 // others of its author, site and tags.
-func serveStill(t *testing.T) (*app.App, string) {
+func serveStill(t *testing.T) (*server.App, string) {
 	t.Helper()
 	cfg := predictable()
 	cfg.Auth.AdminToken = adminToken
@@ -56,10 +56,10 @@ func predictable() configs.Config {
 	return cfg
 }
 
-func serveWith(t *testing.T, cfg configs.Config, options ...app.Option) (*app.App, string) {
+func serveWith(t *testing.T, cfg configs.Config, options ...server.Option) (*server.App, string) {
 	t.Helper()
 	cfg.DataDir = t.TempDir()
-	a, err := app.Open(t.Context(), cfg, options...)
+	a, err := server.Open(t.Context(), cfg, options...)
 	require.NoError(t, err)
 	srv := httptest.NewServer(a.Handler)
 	t.Cleanup(func() {
@@ -70,7 +70,7 @@ func serveWith(t *testing.T, cfg configs.Config, options ...app.Option) (*app.Ap
 }
 
 // indexed waits until the initial posts of the demo are items.
-func indexed(t *testing.T, a *app.App) {
+func indexed(t *testing.T, a *server.App) {
 	t.Helper()
 	require.Eventually(t, func() bool {
 		waiting, err := a.Social.List(t.Context(), jobs.Filter{Kind: jobs.Index, Limit: 1})
@@ -91,7 +91,7 @@ func readDown(tab *chromium.Tab, entries int) {
 	tab.Until(fmt.Sprintf(`%s.length >= %d ? %s : (scrollTo(0, document.body.scrollHeight), false)`, ids, entries, idle))
 }
 
-func send(t *testing.T, a *app.App, agent, method, path, body string) json.RawMessage {
+func send(t *testing.T, a *server.App, agent, method, path, body string) json.RawMessage {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
 	r.Header.Set("X-Agent-ID", agent)
@@ -104,7 +104,7 @@ func send(t *testing.T, a *app.App, agent, method, path, body string) json.RawMe
 }
 
 // ingest stores an item dated now.
-func ingest(t *testing.T, a *app.App, id string, tags ...string) {
+func ingest(t *testing.T, a *server.App, id string, tags ...string) {
 	t.Helper()
 	errs, err := a.Catalog.Put(t.Context(), []feed.Item{{ID: id, Title: "News: " + id, Tags: tags, Lang: "en", UpdateTime: time.Now().Unix()}})
 	require.NoError(t, err)
@@ -114,7 +114,7 @@ func ingest(t *testing.T, a *app.App, id string, tags ...string) {
 }
 
 // firstPage makes a refresh as the agent, and returns the ids separated by spaces.
-func firstPage(t *testing.T, a *app.App, agent string, limit int) string {
+func firstPage(t *testing.T, a *server.App, agent string, limit int) string {
 	t.Helper()
 	answer, err := a.Engine.Feed(t.Context(), engine.Request{Agent: agent, Action: engine.ActionRefresh, Limit: limit})
 	require.NoError(t, err)

@@ -17,7 +17,7 @@ const welcomed = `document.querySelector('#welcome').checkVisibility()`
 
 // newcomers creates readers with empty profiles, because a browser logs an error if there is none,
 // and waits for suggestions.
-func newcomers(t *testing.T, a *app.App, agents ...string) {
+func newcomers(t *testing.T, a *server.App, agents ...string) {
 	t.Helper()
 	for _, agent := range agents {
 		require.NoError(t, a.Engine.PutProfile(t.Context(), agent, feed.Profile{}))

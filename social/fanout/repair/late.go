@@ -1,7 +1,7 @@
-// Package lists tracks whether the lists of timelines are complete: they lack posts that were
+// Package repair tracks whether the lists of timelines are complete: they lack posts that were
 // accepted while they were unreachable, and posts that a Redis has lost. Until they are complete
 // again, the social store answers instead.
-package lists
+package repair
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package lists
+package repair
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/repeat"
+	"github.com/freshet/freshet/internal/periodic"
 	"github.com/freshet/freshet/social/jobs"
 	"github.com/freshet/freshet/social/timeline"
 	redislists "github.com/freshet/freshet/social/timeline/redis"
@@ -167,7 +167,7 @@ func (r *Restored) Begin(ctx context.Context) {
 
 // Run checks and repairs periodically until ctx ends.
 func (r *Restored) Run(ctx context.Context) {
-	repeat.Every(ctx, stampsEvery, func(ctx context.Context) {
+	periodic.Every(ctx, stampsEvery, func(ctx context.Context) {
 		r.Check(ctx)
 		r.repair(ctx)
 	})

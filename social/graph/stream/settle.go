@@ -6,7 +6,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/repeat"
+	"github.com/freshet/freshet/internal/periodic"
 	"github.com/freshet/freshet/social/graph"
 )
 
@@ -14,7 +14,7 @@ import (
 // the store is unavailable it retries the remaining ones until Close. The error is from Redis.
 func (c *Consumer) settle(entries []redis.XMessage) error {
 	waits := newWaits()
-	applies := repeat.Failing{Fails: "events of other systems wait for the social store", Again: "events of other systems are applied again"}
+	applies := periodic.Failing{Fails: "events of other systems wait for the social store", Again: "events of other systems are applied again"}
 	for len(entries) > 0 {
 		left, down, err := c.try(entries)
 		if err != nil || c.closing() {

@@ -20,9 +20,9 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/guard"
+	"github.com/freshet/freshet/internal/periodic"
 	"github.com/freshet/freshet/internal/rediskeys"
-	"github.com/freshet/freshet/internal/repeat"
+	"github.com/freshet/freshet/internal/safego"
 	"github.com/freshet/freshet/social/graph"
 )
 
@@ -120,9 +120,9 @@ func (c *Consumer) run() {
 	defer close(c.done)
 	defer c.leave()
 	waits := newWaits()
-	reads := repeat.Failing{Fails: "events of other systems cannot be read; trying again", Again: "events of other systems are read again"}
+	reads := periodic.Failing{Fails: "events of other systems cannot be read; trying again", Again: "events of other systems are read again"}
 	for !c.closing() {
-		err := guard.Run(c.turn)
+		err := safego.Run(c.turn)
 		if missing(err) {
 			if err = c.create(); err == nil {
 				continue
@@ -148,7 +148,7 @@ func newWaits() *backoff.ExponentialBackOff {
 func (c *Consumer) closing() bool { return c.reading.Err() != nil }
 
 // pause waits, but not beyond Close.
-func (c *Consumer) pause(d time.Duration) { _ = repeat.Pause(c.reading, d) }
+func (c *Consumer) pause(d time.Duration) { _ = periodic.Pause(c.reading, d) }
 
 // missing reports whether err says that the stream or the group does not exist.
 func missing(err error) bool { return err != nil && strings.HasPrefix(err.Error(), "NOGROUP") }

@@ -5,7 +5,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/freshet/freshet/internal/guard"
+	"github.com/freshet/freshet/internal/safego"
 )
 
 // maxCalls is the maximum number of concurrent calls of the file system.
@@ -31,7 +31,7 @@ func within[T any](ctx context.Context, s *Store, call func() (T, error)) (resul
 	go func() {
 		defer func() { <-s.calls }()
 		var a answer
-		a.err = guard.Run(func() (err error) { a.result, err = call(); return err })
+		a.err = safego.Run(func() (err error) { a.result, err = call(); return err })
 		select {
 		case done <- a:
 		case <-ctx.Done():

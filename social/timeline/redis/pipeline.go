@@ -10,8 +10,8 @@ import (
 	"github.com/redis/go-redis/v9"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/freshet/freshet/internal/guard"
 	"github.com/freshet/freshet/internal/rediskeys"
+	"github.com/freshet/freshet/internal/safego"
 )
 
 // pipelined is the maximum number of lists per pipeline: enough to make round trips cheap, and
@@ -72,7 +72,7 @@ func (l *Lists) send(ctx context.Context, pipe redis.Pipeliner, keys []string, w
 func (l *Lists) confirmed(ctx context.Context, keys []string, cmds []redis.Cmder) error {
 	var masters errgroup.Group
 	for _, which := range l.byMaster(ctx, keys) {
-		masters.Go(guard.Func(func() error {
+		masters.Go(safego.Func(func() error {
 			part := make([]redis.Cmder, len(which), len(which)+1)
 			for i, at := range which {
 				part[i] = cmds[at]
@@ -87,7 +87,7 @@ func (l *Lists) confirmed(ctx context.Context, keys []string, cmds []redis.Cmder
 	moved.SetLimit(alone)
 	for i, cmd := range cmds {
 		if hasMoved(cmd.Err()) {
-			moved.Go(guard.Func(func() error { return l.cfg.Replicas.Exec(ctx, l.client, keys[i], cmd) }))
+			moved.Go(safego.Func(func() error { return l.cfg.Replicas.Exec(ctx, l.client, keys[i], cmd) }))
 		}
 	}
 	return errors.Join(err, moved.Wait())

@@ -1,0 +1,89 @@
+// Package outage tracks whether Redis was down recently, so that answers report that items
+// delivered during the outage may not be recorded everywhere yet.
+package outage
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/internal/periodic"
+)
+
+// Watch tracks whether Redis was down recently, for this server or for another one that has left a
+// note.
+type Watch struct {
+	dedup.Filters // the recorded impressions
+
+	notes   dedup.Notes
+	cfg     Config
+	began   time.Time
+	until   atomic.Int64 // end of the recovery, in nanoseconds since began
+	refused bool         // the notes cannot be read although Redis answers; only checkNotes uses this field
+}
+
+// Config configures a [Watch].
+type Config struct {
+	After   time.Duration // how long an outage of Redis has an effect
+	Every   time.Duration // the pause between two checks
+	Timeout time.Duration // of one check
+	Logger  *slog.Logger
+}
+
+// Open checks for notes before it returns; Run repeats the check.
+//
+// Once Redis is back, other servers need some time to notice and to leave their notes, and requests
+// that began before are still running: the pending grace, which is [Config.After], is longer than
+// any request. A note remains for one grace after there is nothing left to write.
+func Open(ctx context.Context, filters dedup.Filters, notes dedup.Notes, cfg Config) *Watch {
+	w := &Watch{Filters: filters, notes: notes, cfg: cfg, began: time.Now()}
+	w.checkNotes(ctx)
+	return w
+}
+
+// Run checks for notes periodically until ctx ends.
+func (w *Watch) Run(ctx context.Context) { periodic.Every(ctx, w.cfg.Every, w.checkNotes) }
+
+// checkNotes checks for notes. If Redis does not answer, this counts as a note.
+func (w *Watch) checkNotes(ctx context.Context) {
+	asking, cancel := context.WithTimeout(ctx, w.cfg.Timeout)
+	defer cancel()
+	noted, err := w.notes.Any(asking)
+	if ctx.Err() != nil {
+		return
+	}
+	down := errors.Is(err, dedup.ErrUnavailable)
+	switch {
+	case down:
+		w.extend(w.cfg.After)
+	case noted:
+		w.extend(0)
+	case err != nil && !w.refused:
+		w.cfg.Logger.WarnContext(ctx, "the notes that servers leave after an outage cannot be read; items delivered without Redis may be shown again", "error", err)
+	}
+	w.refused = err != nil && !down
+}
+
+// extend makes the recovery last for d beyond the next check.
+func (w *Watch) extend(d time.Duration) {
+	until := int64(time.Since(w.began) + d + 2*w.cfg.Every)
+	w.until.Store(max(until, w.until.Load()))
+}
+
+// Recovering reports whether impressions of an outage may not be recorded yet. It does not block.
+func (w *Watch) Recovering() bool { return int64(time.Since(w.began)) < w.until.Load() }
+
+// ServerName returns the name of this server's note. It is the same after a restart, so that the
+// note of a process that died is renewed, and finally removed, by its successor. The host name and
+// the directory distinguish servers.
+func ServerName(dir string) string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "?"
+	}
+	return host + ":" + dir
+}

@@ -1,0 +1,164 @@
+package outage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/freshet/freshet/dedup"
+)
+
+// notes are the notes of the servers, behind a network that may fail.
+type notes struct {
+	dedup.Noter
+	mu    sync.Mutex
+	noted bool
+	err   error
+}
+
+func (n *notes) Any(context.Context) (bool, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.noted, n.err
+}
+
+// are sets the result of further queries.
+func (n *notes) are(noted bool, err error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.noted, n.err = noted, err
+}
+
+// hanging are notes behind a network that does not answer.
+type hanging struct{ notes }
+
+func (n *hanging) Any(ctx context.Context) (bool, error) {
+	<-ctx.Done()
+	return false, fmt.Errorf("%w: %w", dedup.ErrUnavailable, ctx.Err())
+}
+
+func config(log slog.Handler) Config {
+	return Config{After: 10 * time.Second, Every: time.Second, Timeout: 3 * time.Second, Logger: slog.New(log)}
+}
+
+// start opens a watch that runs until the test ends.
+func start(t *testing.T, n *notes) *Watch {
+	w := Open(t.Context(), nil, n, config(slog.DiscardHandler))
+	go w.Run(t.Context())
+	synctest.Wait()
+	return w
+}
+
+// lasts returns how long the recovery still takes, in whole seconds.
+func lasts(w *Watch) (n int) {
+	for ; w.Recovering(); n++ {
+		time.Sleep(time.Second)
+	}
+	return n
+}
+
+var errDown = fmt.Errorf("%w: no connection", dedup.ErrUnavailable)
+
+// TestHowLongItRecovers checks the duration of the recovery after Redis did not answer, and after a
+// note was removed.
+func TestHowLongItRecovers(t *testing.T) {
+	for name, c := range map[string]struct {
+		noted bool
+		err   error
+		lasts int
+	}{
+		"all is well":             {false, nil, 0},
+		"somebody has left notes": {true, nil, 2},
+		"it did not answer":       {false, errDown, 12},
+		"it refused to tell":      {false, errors.New("no permission"), 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := &notes{noted: c.noted, err: c.err}
+				w := start(t, n)
+				assert.Equal(t, c.lasts > 0, w.Recovering(), "it is known when it opens")
+				n.are(false, nil)
+				assert.Equal(t, c.lasts, lasts(w))
+			})
+		})
+	}
+}
+
+// TestItRecoversForAsLongAsANoteStands checks that the recovery ends two checks after the last note
+// is removed.
+func TestItRecoversForAsLongAsANoteStands(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &notes{noted: true}
+		w := start(t, n)
+		for range 100 {
+			time.Sleep(time.Second)
+			synctest.Wait()
+			assert.True(t, w.Recovering())
+		}
+		n.are(false, nil)
+		assert.Equal(t, 2, lasts(w))
+	})
+}
+
+// TestANoteShortensNothing checks that a note does not shorten the recovery after Redis did not
+// answer, because other servers need time to leave notes.
+func TestANoteShortensNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &notes{err: errDown}
+		w := start(t, n)
+		n.are(true, nil)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		n.are(false, nil)
+		assert.Equal(t, 11, lasts(w))
+	})
+}
+
+// TestALookThatHangs checks that a hanging check ends and counts as an outage.
+func TestALookThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		w := Open(t.Context(), nil, &hanging{}, config(slog.DiscardHandler))
+		assert.Equal(t, 3*time.Second, time.Since(began))
+		assert.Equal(t, 12, lasts(w))
+	})
+}
+
+// TestALookThatIsEndedSaysNothing checks that a check canceled by the closing of the server does
+// not count as an outage.
+func TestALookThatIsEndedSaysNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		w := Open(ctx, nil, &hanging{}, config(slog.DiscardHandler))
+		assert.False(t, w.Recovering())
+	})
+}
+
+// TestARefusalIsLoggedOnce checks that a refusal is logged once, and again after an answer in
+// between.
+func TestARefusalIsLoggedOnce(t *testing.T) {
+	var text strings.Builder
+	n := &notes{err: errors.New("no permission")}
+	w := Open(t.Context(), nil, n, config(slog.NewTextHandler(&text, nil)))
+	for _, err := range []error{n.err, nil, errDown, n.err, n.err} {
+		n.are(false, err)
+		w.checkNotes(t.Context())
+	}
+	assert.Equal(t, 2, strings.Count(text.String(), "cannot be read"), text.String())
+}
+
+// TestServerNames checks that two servers on one machine have different names, which stay the same
+// after a restart.
+func TestServerNames(t *testing.T) {
+	assert.Equal(t, ServerName("/var/lib/a"), ServerName("/var/lib/a"))
+	assert.NotEqual(t, ServerName("/var/lib/a"), ServerName("/var/lib/b"))
+}

@@ -1,0 +1,63 @@
+// Package periodic runs work periodically.
+package periodic
+
+import (
+	"context"
+	"log/slog"
+	"time"
+)
+
+// Every calls work after each pause until ctx ends. If one or more pauses end while work is
+// running, one call follows immediately.
+func Every(ctx context.Context, pause time.Duration, work func(context.Context)) {
+	tick := time.NewTicker(pause)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			work(ctx)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// Now calls work immediately, and then as [Every] does.
+func Now(ctx context.Context, pause time.Duration, work func(context.Context)) {
+	work(ctx)
+	Every(ctx, pause, work)
+}
+
+// Pause waits for d. If ctx ends earlier, it returns the error of ctx.
+func Pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Failing logs the beginning and the end of repeated failures.
+type Failing struct {
+	Fails string // logged as a warning, with the error
+	Again string // logged when it succeeds again
+
+	failing bool
+}
+
+// Tell logs when attempts begin to fail and when they succeed again, and reports whether it did. An
+// attempt that ends after ctx has ended does not count.
+func (f *Failing) Tell(ctx context.Context, log *slog.Logger, err error, args ...any) (changed bool) {
+	if ctx.Err() != nil || (err != nil) == f.failing {
+		return false
+	}
+	if f.failing = err != nil; f.failing {
+		log.WarnContext(ctx, f.Fails, append(args, "error", err)...)
+	} else {
+		log.InfoContext(ctx, f.Again, args...)
+	}
+	return true
+}

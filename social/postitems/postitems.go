@@ -1,0 +1,121 @@
+// Package postitems combines a catalog with the posts of the social store. The catalog's item of a
+// post serves only for recall; its content for readers is read from the social store each time.
+package postitems
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/social"
+)
+
+// Catalog is a catalog whose posts are read from a social store. Docs and Hydrate return a post
+// as written by [social.Card.AppendEntry]; everything else comes from the catalog. Writers of
+// items of posts must write to the underlying catalog.
+type Catalog struct {
+	catalog.Catalog
+	cards social.Cards
+	kept  social.KeptCards
+	ahead func(ctx context.Context, ids []string) error
+}
+
+// New returns a catalog with the items of c and the posts of cards. While cards is unavailable,
+// posts are read from kept; if kept is nil, they are missing. ahead caches cards before they are
+// read, as [social.Keeper.KeepAhead] does; nil if none are cached.
+func New(c catalog.Catalog, cards social.Cards, kept social.KeptCards, ahead func(ctx context.Context, ids []string) error) *Catalog {
+	return &Catalog{Catalog: c, cards: cards, kept: kept, ahead: ahead}
+}
+
+// Docs implements [catalog.Reader]. Of posts it returns only the public ones.
+func (c *Catalog) Docs(ctx context.Context, ids []string) ([]feed.Doc, error) {
+	return c.read(ctx, "", ids, func(ids []string) ([]feed.Doc, error) { return c.Catalog.Docs(ctx, ids) })
+}
+
+// Hydrate implements [catalog.Catalog]. It returns the posts that the agent may see, with their
+// data about the agent. While the store is unavailable, it returns cached public posts, without
+// data about the agent, with an error that wraps [social.ErrUnavailable].
+func (c *Catalog) Hydrate(ctx context.Context, agent string, ids []string) (docs []feed.Doc, p feed.Profile, err error) {
+	docs, err = c.read(ctx, agent, ids, func(ids []string) (docs []feed.Doc, err error) {
+		docs, p, err = c.Catalog.Hydrate(ctx, agent, ids)
+		return docs, err
+	})
+	return docs, p, err
+}
+
+// Prefetch implements [catalog.Catalog]: items if the underlying catalog has a cache, and
+// public posts if cards are cached.
+func (c *Catalog) Prefetch(ctx context.Context, ids []string) (err error) {
+	var posts, items []string
+	for _, id := range ids {
+		if feed.IsPost(id) {
+			posts = append(posts, id)
+		} else {
+			items = append(items, id)
+		}
+	}
+	if len(items) > 0 {
+		err = c.Catalog.Prefetch(ctx, items)
+	}
+	if c.ahead == nil || len(posts) == 0 {
+		return err
+	}
+	cardsErr := c.ahead(ctx, posts)
+	if errors.Is(cardsErr, social.ErrUnavailable) {
+		cardsErr = fmt.Errorf("%w: %w", catalog.ErrUnavailable, cardsErr)
+	}
+	return errors.Join(err, cardsErr)
+}
+
+// Remove deletes an item. For a post it returns [feed.ErrBadID].
+func (c *Catalog) Remove(ctx context.Context, id string) error {
+	if feed.IsPost(id) {
+		return fmt.Errorf("%w: %s is a post, which is deleted by DELETE /v1/posts/{id}", feed.ErrBadID, id)
+	}
+	return c.Catalog.Remove(ctx, id)
+}
+
+// read reads items from the catalog and posts from the store. An error of one side is returned
+// with the results of the other. If the catalog returns nothing at all, which means that the
+// profile is not known, the posts are not returned either.
+func (c *Catalog) read(ctx context.Context, reader string, ids []string, items func([]string) ([]feed.Doc, error)) ([]feed.Doc, error) {
+	var known []social.Known
+	var posts, others []string
+	for _, id := range ids {
+		if feed.IsPost(id) {
+			posts, known = append(posts, id), append(known, social.Known{ID: id})
+			continue
+		}
+		others = append(others, id)
+	}
+	if len(known) == 0 {
+		return items(ids)
+	}
+	found, itemsErr := items(others)
+	if itemsErr != nil && len(found) != len(others) || itemsErr != nil && len(others) == 0 {
+		return nil, itemsErr
+	}
+	cards, err := c.cards.Cards(ctx, reader, known)
+	if err != nil {
+		if cards = social.Instead(ctx, c.kept, posts, err); cards == nil {
+			cards = make([]social.Card, len(posts))
+		}
+		err = fmt.Errorf("%w: %w", catalog.ErrUnavailable, err)
+	}
+	err = errors.Join(itemsErr, err)
+	docs := make([]feed.Doc, len(ids))
+	for i, id := range ids {
+		if !feed.IsPost(id) {
+			docs[i], found = found[0], found[1:]
+			continue
+		}
+		docs[i].ID, docs[i].Listed = id, cards[0].Reason != social.NoReason
+		if cards[0].Visible && cards[0].Root == "" { // a reply is not an item
+			docs[i].JSON = cards[0].AppendEntry(make([]byte, 0, len(cards[0].Content)+384), reader, social.FromDiscovery)
+		}
+		cards = cards[1:]
+	}
+	return docs, err
+}
