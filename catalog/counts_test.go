@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/catalog"
-	"github.com/freshet/freshet/catalog/sqlite"
+	catalogsqlite "github.com/freshet/freshet/catalog/sqlite"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/ndjson"
 )
@@ -43,7 +43,7 @@ func TestCounts(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			items, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
+			items, err := catalogsqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
 			require.NoError(t, err)
 			t.Cleanup(func() { require.NoError(t, items.Close()) })
 			stored := []feed.Item{

@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/catalog"
-	"github.com/freshet/freshet/catalog/sqlite"
+	catalogsqlite "github.com/freshet/freshet/catalog/sqlite"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/internal/ndjson"
@@ -331,7 +331,7 @@ func TestIngestDoesNotHoldABigLine(t *testing.T) {
 }
 
 func TestIngestIntoSQLite(t *testing.T) {
-	c, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "c.db"))
+	c, err := catalogsqlite.Open(t.Context(), filepath.Join(t.TempDir(), "c.db"))
 	require.NoError(t, err)
 	defer func() { require.NoError(t, c.Close()) }()
 	var body strings.Builder

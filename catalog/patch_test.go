@@ -8,13 +8,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/catalog"
-	"github.com/freshet/freshet/catalog/sqlite"
+	catalogsqlite "github.com/freshet/freshet/catalog/sqlite"
 	"github.com/freshet/freshet/feed"
 )
 
 func TestPatch(t *testing.T) {
 	t.Parallel()
-	items, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
+	items, err := catalogsqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, items.Close()) })
 	in := catalog.NewIngest(items, catalog.IngestConfig{GroupByURL: true})

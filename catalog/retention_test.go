@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/catalog"
-	"github.com/freshet/freshet/catalog/sqlite"
+	catalogsqlite "github.com/freshet/freshet/catalog/sqlite"
 	"github.com/freshet/freshet/feed"
 )
 
@@ -35,7 +35,7 @@ func TestRetention(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		now := time.Unix(1_772_791_200, 0)
-		items, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
+		items, err := catalogsqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, items.Close()) })
 		put := func(id string, age time.Duration) {
@@ -86,7 +86,7 @@ func TestRetention(t *testing.T) {
 func TestRetentionGoesOnPastDamage(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		items, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
+		items, err := catalogsqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, items.Close()) })
 		for i, id := range []string{"oldest", "older", "damaged", "old"} {
@@ -107,7 +107,7 @@ func TestRetentionGoesOnPastDamage(t *testing.T) {
 func TestRetentionTakesTurns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		items, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
+		items, err := catalogsqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, items.Close()) })
 		_, err = items.Put(t.Context(), []feed.Item{{ID: "old", Title: "T", UpdateTime: 1}})

@@ -9,14 +9,14 @@ import (
 
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
-	memoryrecall "github.com/freshet/freshet/recall/memory"
+	recallmemory "github.com/freshet/freshet/recall/memory"
 )
 
 // benchmarked returns an engine over 2,000 items with in-process stores.
 func benchmarked(b *testing.B, change func(*engine.Stores, *engine.Config)) *engine.Engine {
 	b.Helper()
 	clock := func() time.Time { return rankedAt }
-	index := memoryrecall.New()
+	index := recallmemory.New()
 	stores := storesOf(b, clock, index)
 	all := make([]feed.Item, 2000)
 	for i := range all {

@@ -15,14 +15,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/cache"
-	memorysessions "github.com/freshet/freshet/cache/memory"
+	cachememory "github.com/freshet/freshet/cache/memory"
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/dedup/deduptest"
-	memorydedup "github.com/freshet/freshet/dedup/memory"
+	dedupmemory "github.com/freshet/freshet/dedup/memory"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
-	memoryrecall "github.com/freshet/freshet/recall/memory"
+	recallmemory "github.com/freshet/freshet/recall/memory"
 )
 
 // TestEqualCallsAtRandom has one reader repeat calls to three servers, up to three equal ones at
@@ -141,7 +141,7 @@ type equalCalls struct {
 	engines    []*engine.Engine
 	unreadable []int // percentage, for the catalog of each server
 	shelf      *shelf
-	index      *memoryrecall.Source
+	index      *recallmemory.Source
 
 	mu        sync.Mutex
 	delivered map[string]map[string]bool // set of ids by request id
@@ -185,15 +185,15 @@ func (w *equalCalls) open(t *testing.T) {
 	clock := feed.Clock(func() time.Time { return rankedAt.Add(time.Since(begun)) })
 	cfg := deduptest.DefaultConfig()
 	cfg.FalsePositiveRate, cfg.DailyCapacity = 1e-9, 10_000
-	seen, err := memorydedup.Open("", cfg, clock)
+	seen, err := dedupmemory.Open("", cfg, clock)
 	require.NoError(t, err)
 	recorder, err := dedup.NewRecorder(t.Context(), seen, clock, dedup.RecorderConfig{Workers: 1})
 	require.NoError(t, err)
-	w.shelf, w.index = newShelf(), memoryrecall.New()
+	w.shelf, w.index = newShelf(), recallmemory.New()
 	_, err = w.shelf.Put(t.Context(), items(equalItems))
 	require.NoError(t, err)
 	w.index.Upsert(items(equalItems))
-	sessions := slowSessions{memorysessions.New(seen, 30*time.Minute, clock), w.rand}
+	sessions := slowSessions{cachememory.New(seen, 30*time.Minute, clock), w.rand}
 	for i := range w.unreadable {
 		e, err := engine.New(engine.Stores{
 			Recall: w.index, Seen: seen, Recorder: recorder, Sessions: sessions,

@@ -6,13 +6,13 @@ import (
 	"log"
 	"time"
 
-	memorysessions "github.com/freshet/freshet/cache/memory"
+	cachememory "github.com/freshet/freshet/cache/memory"
 	"github.com/freshet/freshet/dedup"
-	memorydedup "github.com/freshet/freshet/dedup/memory"
+	dedupmemory "github.com/freshet/freshet/dedup/memory"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/recall"
-	memoryrecall "github.com/freshet/freshet/recall/memory"
+	recallmemory "github.com/freshet/freshet/recall/memory"
 )
 
 // campaigns chooses the items that are promoted to each agent. It replaces the source that reads
@@ -40,7 +40,7 @@ func ExampleHome_promoted() {
 	ctx := context.Background()
 	now := time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 	clock := func() time.Time { return now }
-	seen, err := memorydedup.Open("", dedup.Config{
+	seen, err := dedupmemory.Open("", dedup.Config{
 		WindowDays: 7, FalsePositiveRate: 0.01, DailyCapacity: 1000, Shards: 1, PendingTTL: 7 * 24 * time.Hour, Served: true,
 	}, clock)
 	if err != nil {
@@ -57,7 +57,7 @@ func ExampleHome_promoted() {
 	for _, title := range []string{"Bread", "Roses"} {
 		ads = append(ads, feed.Item{ID: "ad-" + title, Title: title, UpdateTime: now.Unix()})
 	}
-	index, items := memoryrecall.New(), newShelf()
+	index, items := recallmemory.New(), newShelf()
 	index.Upsert(posts)
 	if _, err := items.Put(ctx, append(ads, posts...)); err != nil {
 		log.Fatal(err)
@@ -67,7 +67,7 @@ func ExampleHome_promoted() {
 		log.Fatal(err)
 	}
 	e, err := engine.New(engine.Stores{
-		Recall: index, Seen: seen, Recorder: recorder, Sessions: memorysessions.New(seen, 30*time.Minute, clock), Catalog: items,
+		Recall: index, Seen: seen, Recorder: recorder, Sessions: cachememory.New(seen, 30*time.Minute, clock), Catalog: items,
 		Home: engine.Home{Promoted: campaigns{"u_1": ads}, Pattern: pattern},
 	}, engine.Config{Clock: clock, RecordServed: true, Rankings: &feed.Live{Ranking: feed.DefaultRanking()}})
 	if err != nil {

@@ -8,13 +8,13 @@ import (
 	"path/filepath"
 	"time"
 
-	memorysessions "github.com/freshet/freshet/cache/memory"
-	"github.com/freshet/freshet/catalog/sqlite"
+	cachememory "github.com/freshet/freshet/cache/memory"
+	catalogsqlite "github.com/freshet/freshet/catalog/sqlite"
 	"github.com/freshet/freshet/dedup"
-	memorydedup "github.com/freshet/freshet/dedup/memory"
+	dedupmemory "github.com/freshet/freshet/dedup/memory"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
-	memoryrecall "github.com/freshet/freshet/recall/memory"
+	recallmemory "github.com/freshet/freshet/recall/memory"
 )
 
 // An engine embedded in a program, with the backends that need no service: answered items are not
@@ -29,11 +29,11 @@ func Example() {
 	now := time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 	clock := func() time.Time { return now }
 
-	items, err := sqlite.Open(ctx, filepath.Join(dir, "catalog.db"))
+	items, err := catalogsqlite.Open(ctx, filepath.Join(dir, "catalog.db"))
 	if err != nil {
 		log.Fatal(err)
 	}
-	seen, err := memorydedup.Open(filepath.Join(dir, "impressions"), dedup.Config{
+	seen, err := dedupmemory.Open(filepath.Join(dir, "impressions"), dedup.Config{
 		WindowDays: 7, FalsePositiveRate: 0.01, DailyCapacity: 1_000_000, Shards: 1, PendingTTL: 7 * 24 * time.Hour, Served: true,
 	}, clock)
 	if err != nil {
@@ -43,12 +43,12 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	index := memoryrecall.New()
+	index := recallmemory.New()
 	e, err := engine.New(engine.Stores{
 		Recall:   index,
 		Seen:     seen,
 		Recorder: recorder,
-		Sessions: memorysessions.New(seen, 30*time.Minute, clock),
+		Sessions: cachememory.New(seen, 30*time.Minute, clock),
 		Catalog:  items,
 	}, engine.Config{
 		Clock: clock, N: 500, RoundsFor: 500 * time.Millisecond, RecordServed: true,

@@ -9,7 +9,7 @@ import (
 	"github.com/freshet/freshet/cache"
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/dedup"
-	memorydedup "github.com/freshet/freshet/dedup/memory"
+	dedupmemory "github.com/freshet/freshet/dedup/memory"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/recall"
 )
@@ -123,7 +123,7 @@ func (s *faultySource) Explain(ctx context.Context, q feed.Query, ids []string) 
 }
 
 type faultySeen struct {
-	*memorydedup.Store
+	*dedupmemory.Store
 	fault
 }
 

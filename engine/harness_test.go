@@ -12,15 +12,15 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	memorysessions "github.com/freshet/freshet/cache/memory"
+	cachememory "github.com/freshet/freshet/cache/memory"
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/dedup/deduptest"
-	memorydedup "github.com/freshet/freshet/dedup/memory"
+	dedupmemory "github.com/freshet/freshet/dedup/memory"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/recall"
-	memoryrecall "github.com/freshet/freshet/recall/memory"
+	recallmemory "github.com/freshet/freshet/recall/memory"
 	"github.com/freshet/freshet/signals/events"
 )
 
@@ -38,7 +38,7 @@ func storesOf(t testing.TB, clock feed.Clock, source recall.Source) engine.Store
 func storesWith(t testing.TB, clock feed.Clock, cfg dedup.Config, source recall.Source) engine.Stores {
 	t.Helper()
 	cfg.FalsePositiveRate, cfg.DailyCapacity = 1e-9, 10_000 // no false positives
-	seen, err := memorydedup.Open("", cfg, clock)
+	seen, err := dedupmemory.Open("", cfg, clock)
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, seen.Close(context.Background())) })
 	recorder, err := dedup.NewRecorder(t.Context(), seen, clock, dedup.RecorderConfig{Workers: 1}) // one worker writes in order, as recorded requires
@@ -46,7 +46,7 @@ func storesWith(t testing.TB, clock feed.Clock, cfg dedup.Config, source recall.
 	t.Cleanup(func() { recorder.Close(context.Background()) })
 	return engine.Stores{
 		Recall: source, Seen: seen, Recorder: recorder, Catalog: newShelf(),
-		Sessions: memorysessions.New(seen, 30*time.Minute, clock),
+		Sessions: cachememory.New(seen, 30*time.Minute, clock),
 	}
 }
 
@@ -62,7 +62,7 @@ type rig struct {
 	tally    *tally
 	disk     *disk
 	recovery *recovery
-	index    *memoryrecall.Source
+	index    *recallmemory.Source
 	now      atomic.Pointer[time.Time]
 }
 
@@ -70,12 +70,12 @@ type rig struct {
 // adapted it. To fail closed, set no Fallback.
 func newRig(t testing.TB, n int, change func(*engine.Stores, *engine.Config)) *rig {
 	t.Helper()
-	r := &rig{index: memoryrecall.New(), tally: &tally{}, disk: &disk{}, recovery: &recovery{}}
+	r := &rig{index: recallmemory.New(), tally: &tally{}, disk: &disk{}, recovery: &recovery{}}
 	r.now.Store(&rankedAt)
 	r.stores = storesOf(t, r.clock, r.index)
 	r.put(t, items(n)...)
 	r.recall = &faultySource{Source: r.index}
-	r.seen = &faultySeen{Store: r.stores.Seen.(*memorydedup.Store)}
+	r.seen = &faultySeen{Store: r.stores.Seen.(*dedupmemory.Store)}
 	r.sessions = &faultySessions{Sessions: r.stores.Sessions}
 	r.catalog = &faultyCatalog{Catalog: r.stores.Catalog}
 	r.recorder = &noted{Recorder: r.stores.Recorder.(*dedup.Recorder)}

@@ -13,7 +13,7 @@ import (
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/recall"
-	memoryrecall "github.com/freshet/freshet/recall/memory"
+	recallmemory "github.com/freshet/freshet/recall/memory"
 )
 
 var rankedAt = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
@@ -33,7 +33,7 @@ func ranker(t *testing.T, source recall.Source) *engine.Engine {
 }
 
 func source(items ...feed.Item) recall.Source {
-	s := memoryrecall.New()
+	s := recallmemory.New()
 	s.Upsert(items)
 	return s
 }

@@ -14,12 +14,12 @@ import (
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/recall"
-	memoryrecall "github.com/freshet/freshet/recall/memory"
+	recallmemory "github.com/freshet/freshet/recall/memory"
 )
 
 // slowly is a source with rounds that take time on a clock that tests set.
 type slowly struct {
-	*memoryrecall.Source
+	*recallmemory.Source
 	takes time.Duration
 	now   *time.Time
 	sizes []int // of the requested rounds
@@ -37,7 +37,7 @@ func longRead(t *testing.T, n, seen int, takes, roundsFor time.Duration) (*engin
 	t.Helper()
 	now := rankedAt
 	clock := func() time.Time { return now }
-	index := memoryrecall.New()
+	index := recallmemory.New()
 	source := &slowly{Source: index, takes: takes, now: &now}
 	stores := storesOf(t, clock, source)
 	items := make([]feed.Item, n)

@@ -11,12 +11,12 @@ import (
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/engine/enginetest"
 	"github.com/freshet/freshet/feed"
-	memoryrecall "github.com/freshet/freshet/recall/memory"
+	recallmemory "github.com/freshet/freshet/recall/memory"
 )
 
 func TestScenarios(t *testing.T) {
 	enginetest.Run(t, func(t *testing.T, c enginetest.Config, clock feed.Clock) enginetest.System {
-		index, pending := memoryrecall.New(), deduptest.DefaultConfig()
+		index, pending := recallmemory.New(), deduptest.DefaultConfig()
 		if pending.Served = !c.Seen; c.Seen {
 			pending.PendingTTL = c.PendingTTL
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/freshet/freshet/recall/trending"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
-	"github.com/freshet/freshet/social/sqlite"
+	socialsqlite "github.com/freshet/freshet/social/sqlite"
 )
 
 // oneSet always returns the same trending items.
@@ -34,7 +34,7 @@ func (p *testProfile) Profile(context.Context, string) (feed.Profile, error) { r
 // suggestTest has a store with suggestions to the reader r.
 type suggestTest struct {
 	*testing.T
-	store   *sqlite.Store
+	store   *socialsqlite.Store
 	trends  *oneSet
 	profile *testProfile
 	s       *Suggester
@@ -45,7 +45,7 @@ func newSuggestTest(t *testing.T) *suggestTest {
 	e := &suggestTest{T: t, trends: &oneSet{}, profile: &testProfile{}, now: time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)}
 	clock := func() time.Time { return e.now }
 	var err error
-	e.store, err = sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "social.db"), social.Options{Clock: clock})
+	e.store, err = socialsqlite.Open(t.Context(), filepath.Join(t.TempDir(), "social.db"), social.Options{Clock: clock})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, e.store.Close()) })
 	e.s = NewSuggester(SuggestStores{Posts: e.store, Queue: e.store, Trending: e.trends, Profiles: e.profile}, Config{Clock: clock})

@@ -27,13 +27,13 @@ import (
 	"github.com/freshet/freshet/social/jobs"
 	"github.com/freshet/freshet/social/media"
 	"github.com/freshet/freshet/social/media/folder"
-	"github.com/freshet/freshet/social/sqlite"
+	socialsqlite "github.com/freshet/freshet/social/sqlite"
 )
 
 // gallery is a handler with a store of posts and a store of images.
 type gallery struct {
 	*fixture
-	store  *sqlite.Store
+	store  *socialsqlite.Store
 	folder *folder.Store
 	images *brokenImages
 }

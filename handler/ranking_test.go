@@ -15,7 +15,7 @@ import (
 	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/internal/sqlitefile"
 	"github.com/freshet/freshet/ranking"
-	sqliteranking "github.com/freshet/freshet/ranking/sqlite"
+	rankingsqlite "github.com/freshet/freshet/ranking/sqlite"
 )
 
 // rankingFixture returns a handler over a live ranking stored in a real file.
@@ -30,7 +30,7 @@ func newRankings(t *testing.T) Rankings {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
 	configured := feed.Ranking{Decay: feed.Decay{Scale: 24 * time.Hour, Offset: time.Hour, Decay: 0.5, Floor: 1e-6}, Base: 0.1, KeywordsSummary: 0.5}
-	live, err := ranking.Open(t.Context(), sqliteranking.New(store), ranking.Config{
+	live, err := ranking.Open(t.Context(), rankingsqlite.New(store), ranking.Config{
 		Clock: func() time.Time { return time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC) }, Configured: configured,
 	})
 	require.NoError(t, err)

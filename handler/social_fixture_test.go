@@ -14,9 +14,9 @@ import (
 	"github.com/freshet/freshet/recall/trending"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/graph"
-	"github.com/freshet/freshet/social/sqlite"
+	socialsqlite "github.com/freshet/freshet/social/sqlite"
 	"github.com/freshet/freshet/social/timeline"
-	"github.com/freshet/freshet/social/timeline/memory"
+	timelinememory "github.com/freshet/freshet/social/timeline/memory"
 )
 
 // storeTimelines are timelines read from the store, without lists.
@@ -80,16 +80,16 @@ type noTrends struct{}
 func (noTrends) Set() (*trending.Set, bool) { return nil, false }
 
 // storeWatcher returns a watcher that queries the store, because there are no lists.
-func storeWatcher(store *sqlite.Store) Watcher {
-	lists := memory.New(memory.Config{Cap: timeline.Cap, Clock: time.Now})
+func storeWatcher(store *socialsqlite.Store) Watcher {
+	lists := timelinememory.New(timelinememory.Config{Cap: timeline.Cap, Clock: time.Now})
 	return engine.NewWatcher(engine.WatchStores{
 		Posts: store, Lists: lists, Outboxes: lists, Builder: noLists{}, Profiles: noProfiles{},
 	}, 0, engine.Config{Clock: time.Now})
 }
 
-func socialFixture(t testing.TB, change func(*Config, *Deps)) (*fixture, *sqlite.Store) {
+func socialFixture(t testing.TB, change func(*Config, *Deps)) (*fixture, *socialsqlite.Store) {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "social.db"), social.Options{KeepJobs: true})
+	store, err := socialsqlite.Open(t.Context(), filepath.Join(t.TempDir(), "social.db"), social.Options{KeepJobs: true})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
 	return newFixture(t, func(c *Config, d *Deps) {

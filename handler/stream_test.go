@@ -19,7 +19,7 @@ import (
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
 	"github.com/freshet/freshet/social/timeline"
-	"github.com/freshet/freshet/social/timeline/memory"
+	timelinememory "github.com/freshet/freshet/social/timeline/memory"
 )
 
 // oneAuthor is a store in which everybody sees every post, dated now.
@@ -61,7 +61,7 @@ type streams struct {
 
 // openStreams must be called within a synctest bubble.
 func openStreams(t *testing.T, change ...func(*Config)) *streams {
-	s := &streams{lists: memory.New(memory.Config{Cap: 10, Clock: time.Now}), drain: NewDrain()}
+	s := &streams{lists: timelinememory.New(timelinememory.Config{Cap: 10, Clock: time.Now}), drain: NewDrain()}
 	s.watcher = engine.NewWatcher(engine.WatchStores{
 		Posts: oneAuthor{}, Lists: s.lists, Outboxes: s.lists, Builder: emptyLists{s.lists}, Profiles: noProfiles{},
 	}, 0, engine.Config{Clock: time.Now})

@@ -18,7 +18,7 @@ import (
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/sqlitefile"
 	"github.com/freshet/freshet/ranking"
-	"github.com/freshet/freshet/ranking/sqlite"
+	rankingsqlite "github.com/freshet/freshet/ranking/sqlite"
 )
 
 // wire is a real store that can be disconnected, with a hook before the next append.
@@ -75,12 +75,12 @@ func (w *wire) Append(ctx context.Context, v ranking.Version) error {
 	return w.Store.Append(ctx, v)
 }
 
-func newStore(t *testing.T) *sqlite.Store {
+func newStore(t *testing.T) *rankingsqlite.Store {
 	t.Helper()
 	file, err := sqlitefile.Catalog.Open(t.Context(), filepath.Join(t.TempDir(), "c.db"))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, file.Close()) })
-	return sqlite.New(file)
+	return rankingsqlite.New(file)
 }
 
 var noon = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)

@@ -6,18 +6,18 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/catalog"
-	elasticcatalog "github.com/freshet/freshet/catalog/elastic"
+	catalogelastic "github.com/freshet/freshet/catalog/elastic"
 	"github.com/freshet/freshet/catalog/lru"
 	"github.com/freshet/freshet/catalog/rediscache"
-	"github.com/freshet/freshet/catalog/sqlite"
+	catalogsqlite "github.com/freshet/freshet/catalog/sqlite"
 	"github.com/freshet/freshet/dedup/journal"
 	"github.com/freshet/freshet/ranking"
-	elasticranking "github.com/freshet/freshet/ranking/elastic"
-	sqliteranking "github.com/freshet/freshet/ranking/sqlite"
+	rankingelastic "github.com/freshet/freshet/ranking/elastic"
+	rankingsqlite "github.com/freshet/freshet/ranking/sqlite"
 	"github.com/freshet/freshet/recall"
-	elasticrecall "github.com/freshet/freshet/recall/elastic"
+	recallelastic "github.com/freshet/freshet/recall/elastic"
 	"github.com/freshet/freshet/recall/indexsync"
-	memoryrecall "github.com/freshet/freshet/recall/memory"
+	recallmemory "github.com/freshet/freshet/recall/memory"
 	"github.com/freshet/freshet/recall/standby"
 	"github.com/freshet/freshet/server/itemindex"
 	"github.com/freshet/freshet/signals/popularity"
@@ -45,7 +45,7 @@ type catalogs struct {
 	indexed  *indexsync.Catalog      // the catalog if recall is in this process, else nil
 	live     *popularityredis.Store  // live popularity if recall is in Elasticsearch; nil if off
 	counted  popularity.Index        // the index that ranks by it; nil if off
-	folding  *elasticcatalog.Catalog // the index of items; nil if they are in a file
+	folding  *catalogelastic.Catalog // the index of items; nil if they are in a file
 }
 
 type contents interface {
@@ -78,7 +78,7 @@ func (b *builder) openCatalogs(ctx context.Context, c clients) (s catalogs, err 
 }
 
 func (b *builder) elasticBackend(c clients) catalogs {
-	where := elasticcatalog.Config{Index: b.cfg.Elasticsearch.Index, Schema: c.index.Schema()}
+	where := catalogelastic.Config{Index: b.cfg.Elasticsearch.Index, Schema: c.index.Schema()}
 	if b.cfg.Elasticsearch.ManageIndex {
 		own := itemindex.Fields(b.cfg)
 		where.Own = &own
@@ -88,10 +88,10 @@ func (b *builder) elasticBackend(c clients) catalogs {
 		live = popularityredis.New(c.redis, b.cfg.Redis.KeyPrefix)
 		where.Counts = popularitysync.Of(live)
 	}
-	index := elasticcatalog.New(c.elastic, where)
-	source := elasticrecall.New(c.elastic, elasticrecall.Config{Index: where.Index, Schema: where.Schema, Logger: b.log})
+	index := catalogelastic.New(c.elastic, where)
+	source := recallelastic.New(c.elastic, recallelastic.Config{Index: where.Index, Schema: where.Schema, Logger: b.log})
 	s := catalogs{
-		items: index, contents: index, agents: index, rankings: elasticranking.New(c.elastic, where.Index),
+		items: index, contents: index, agents: index, rankings: rankingelastic.New(c.elastic, where.Index),
 		recall: source, popular: source, live: live, folding: index,
 	}
 	if live != nil {
@@ -119,18 +119,18 @@ func (b *builder) fileBackend(ctx context.Context) (catalogs, error) {
 		return catalogs{}, err
 	}
 	b.onClose("lock of data_dir", func(context.Context) error { return lock.Close() })
-	file, err := sqlite.Open(ctx, b.database(dir, sqlite.FileName))
+	file, err := catalogsqlite.Open(ctx, b.database(dir, catalogsqlite.FileName))
 	if err != nil {
 		return catalogs{}, err
 	}
 	b.onClose("catalog", func(context.Context) error { return file.Close() })
-	source := memoryrecall.New()
+	source := recallmemory.New()
 	synced, err := indexsync.Open(ctx, file, source, popularitysqlite.New(file.File()))
 	if err != nil {
 		return catalogs{}, fmt.Errorf("build the recall index from the catalog: %w", err)
 	}
 	return catalogs{
-		items: lru.New(synced), contents: file, agents: file, groups: file, rankings: sqliteranking.New(file.File()),
+		items: lru.New(synced), contents: file, agents: file, groups: file, rankings: rankingsqlite.New(file.File()),
 		recall: source, popular: source, indexed: synced,
 	}, nil
 }

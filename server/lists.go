@@ -14,15 +14,15 @@ import (
 	"github.com/freshet/freshet/social/fanout/repair"
 	"github.com/freshet/freshet/social/rediscards"
 	"github.com/freshet/freshet/social/timeline"
-	memorylists "github.com/freshet/freshet/social/timeline/memory"
-	redislists "github.com/freshet/freshet/social/timeline/redis"
+	timelinememory "github.com/freshet/freshet/social/timeline/memory"
+	timelineredis "github.com/freshet/freshet/social/timeline/redis"
 )
 
 // listStores holds the lists of agents and authors.
 type listStores struct {
 	lists, outboxes timeline.Lists
 	redis           redis.UniversalClient // of lists and cached cards; nil if they are in this process
-	stamps          *redislists.Stamps    // nil if lists are in this process
+	stamps          *timelineredis.Stamps // nil if lists are in this process
 }
 
 // openLists opens the lists where the social store's backend requires them: in Redis if several
@@ -31,20 +31,20 @@ func (b *builder) openLists(ctx context.Context, c clients) (listStores, error) 
 	t := b.cfg.Timeline
 	if !b.cfg.UsesPostgres() {
 		return listStores{
-			lists:    memorylists.New(memorylists.Config{Cap: t.Cap, Clock: b.clock}),
-			outboxes: memorylists.New(memorylists.Config{Cap: timeline.OutboxCap, Clock: b.clock}),
+			lists:    timelinememory.New(timelinememory.Config{Cap: t.Cap, Clock: b.clock}),
+			outboxes: timelinememory.New(timelinememory.Config{Cap: timeline.OutboxCap, Clock: b.clock}),
 		}, nil
 	}
 	client, direct, replicas, err := b.openListsRedis(ctx, c)
 	if err != nil {
 		return listStores{}, err
 	}
-	cfg := redislists.Config{KeyPrefix: b.cfg.Redis.KeyPrefix, Clock: b.clock, Replicas: replicas}
+	cfg := timelineredis.Config{KeyPrefix: b.cfg.Redis.KeyPrefix, Clock: b.clock, Replicas: replicas}
 	capped := cfg
 	capped.Cap = t.Cap
 	return listStores{
-		lists: redislists.NewTimelines(client, capped), outboxes: redislists.NewOutboxes(client, cfg),
-		redis: client, stamps: redislists.NewStamps(direct, b.cfg.Redis.KeyPrefix),
+		lists: timelineredis.NewTimelines(client, capped), outboxes: timelineredis.NewOutboxes(client, cfg),
+		redis: client, stamps: timelineredis.NewStamps(direct, b.cfg.Redis.KeyPrefix),
 	}, nil
 }
 

@@ -20,7 +20,7 @@ import (
 	"github.com/freshet/freshet/social/jobs"
 	"github.com/freshet/freshet/social/media"
 	"github.com/freshet/freshet/social/postgres"
-	catalogposts "github.com/freshet/freshet/social/postitems"
+	"github.com/freshet/freshet/social/postitems"
 	"github.com/freshet/freshet/social/promotion"
 	socialsqlite "github.com/freshet/freshet/social/sqlite"
 	"github.com/freshet/freshet/social/timeline"
@@ -101,7 +101,7 @@ func (b *builder) openPosts(ctx context.Context, c clients, s catalogs) (*posts,
 	}
 	p := &posts{
 		store: store, listStores: l, shown: shownStore{deliver.Store(), cards}, kept: kept, fanout: deliver, late: late, files: files,
-		catalog: catalogposts.New(s.items, cards, kept, ahead),
+		catalog: postitems.New(s.items, cards, kept, ahead),
 	}
 	p.promotions = promotion.New(store, p.catalog, promotion.Config{Clock: b.clock, Log: b.log, ContentDecides: c.tells()})
 	if l.stamps != nil {

@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 
 	"github.com/freshet/freshet/cache"
-	memorysessions "github.com/freshet/freshet/cache/memory"
+	cachememory "github.com/freshet/freshet/cache/memory"
 	"github.com/freshet/freshet/cache/redislist"
 	"github.com/freshet/freshet/dedup"
-	memorydedup "github.com/freshet/freshet/dedup/memory"
+	dedupmemory "github.com/freshet/freshet/dedup/memory"
 	"github.com/freshet/freshet/dedup/outage"
 	"github.com/freshet/freshet/dedup/redisbloom"
 	"github.com/freshet/freshet/dedup/spool"
@@ -61,13 +61,13 @@ func (b *builder) openDedup(ctx context.Context, c clients) (dedup.Store, cache.
 	if err != nil {
 		return nil, nil, err
 	}
-	store, err := memorydedup.Open(dir, connect.Dedup(b.cfg), b.clock, memorydedup.WithLogger(b.log))
+	store, err := dedupmemory.Open(dir, connect.Dedup(b.cfg), b.clock, dedupmemory.WithLogger(b.log))
 	if err != nil {
 		return nil, nil, err
 	}
 	b.onClose("journal of impressions", store.Close)
 	b.writable = store.Writable
-	return store, memorysessions.New(store, b.cfg.Sessions.TTL, b.clock), nil
+	return store, cachememory.New(store, b.cfg.Sessions.TTL, b.clock), nil
 }
 
 // checkFiles adds the check of data_dir, once everything in it is open: it fails once the

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/catalog"
-	"github.com/freshet/freshet/catalog/elastic"
+	catalogelastic "github.com/freshet/freshet/catalog/elastic"
 	"github.com/freshet/freshet/internal/periodic"
 	"github.com/freshet/freshet/internal/rediskeys"
 	"github.com/freshet/freshet/server/clocks"
@@ -37,7 +37,7 @@ const (
 
 // startFolding adds the folded tags and languages, which are used for comparisons, to documents
 // of an index managed by Freshet that an older version wrote.
-func (b *builder) startFolding(ctx context.Context, items *elastic.Catalog) {
+func (b *builder) startFolding(ctx context.Context, items *catalogelastic.Catalog) {
 	if items == nil || !b.cfg.Elasticsearch.ManageIndex {
 		return
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/catalog/catalogtest"
-	"github.com/freshet/freshet/catalog/elastic"
+	catalogelastic "github.com/freshet/freshet/catalog/elastic"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/esindex"
 )
@@ -20,7 +20,7 @@ func TestTheIndexOfProfilesIsMadeAgain(t *testing.T) {
 	client, index := connect(t)
 	_, err := esindex.Ensure(t.Context(), client, index, esindex.Fields{})
 	require.NoError(t, err)
-	c := elastic.New(client, elastic.Config{Index: index, Schema: ownSchema()})
+	c := catalogelastic.New(client, catalogelastic.Config{Index: index, Schema: ownSchema()})
 	require.NoError(t, catalogtest.PutProfile(t.Context(), c, "u_0", feed.Profile{}))
 	agents := esindex.Agents(index)
 	require.NoError(t, esindex.Do(t.Context(), client, http.MethodDelete, "/"+agents, "", nil, nil))

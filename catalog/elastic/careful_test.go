@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/catalog"
-	"github.com/freshet/freshet/catalog/elastic"
+	catalogelastic "github.com/freshet/freshet/catalog/elastic"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/esindex"
 	"github.com/freshet/freshet/internal/testenv"
@@ -32,7 +32,7 @@ func TestListsInACarefulCluster(t *testing.T) {
 		items = append(items, feed.Item{ID: id, Title: "T", UpdateTime: 100 - i})
 	}
 	for _, at := range []esindex.Client{client, testenv.Careful{Performer: client}} {
-		c := elastic.New(at, elastic.Config{Index: name, Schema: ownSchema()})
+		c := catalogelastic.New(at, catalogelastic.Config{Index: name, Schema: ownSchema()})
 		errs, err := c.Put(t.Context(), items)
 		require.NoError(t, err)
 		require.Empty(t, errs)

@@ -15,7 +15,7 @@ import (
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/catalog/catalogtest"
-	"github.com/freshet/freshet/catalog/elastic"
+	catalogelastic "github.com/freshet/freshet/catalog/elastic"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/esindex"
 	"github.com/freshet/freshet/internal/testenv"
@@ -51,17 +51,17 @@ func clientOf(t testing.TB, address string) esindex.Client {
 func ownSchema() *esindex.LateSchema { return esindex.Known(esindex.OwnSchema(esindex.Fields{})) }
 
 // own opens a catalog over an empty index of Freshet's own.
-func own(t *testing.T) *elastic.Catalog {
+func own(t *testing.T) *catalogelastic.Catalog {
 	t.Helper()
 	address, index := testenv.ReusedElastic(t, "")
 	client := clientOf(t, address)
 	_, err := esindex.Ensure(t.Context(), client, index, esindex.Fields{})
 	require.NoError(t, err)
-	return elastic.New(client, elastic.Config{Index: index, Schema: ownSchema()})
+	return catalogelastic.New(client, catalogelastic.Config{Index: index, Schema: ownSchema()})
 }
 
 // existing opens a catalog over an external index with mapped names.
-func existing(t *testing.T, names esindex.Fields, timeField string) (*elastic.Catalog, esindex.Client, string) {
+func existing(t *testing.T, names esindex.Fields, timeField string) (*catalogelastic.Catalog, esindex.Client, string) {
 	t.Helper()
 	address, index := testenv.ReusedElastic(t, names.ID+timeField)
 	client := clientOf(t, address)
@@ -72,7 +72,7 @@ func existing(t *testing.T, names esindex.Fields, timeField string) (*elastic.Ca
 	report, err := esindex.Inspect(t.Context(), client, index, names)
 	require.NoError(t, err)
 	require.NoError(t, report.Err())
-	return elastic.New(client, elastic.Config{Index: index, Schema: esindex.Known(report.Schema)}), client, index
+	return catalogelastic.New(client, catalogelastic.Config{Index: index, Schema: esindex.Known(report.Schema)}), client, index
 }
 
 func TestConformance(t *testing.T) {
@@ -107,7 +107,7 @@ func TestConformance(t *testing.T) {
 
 func refreshed(t *testing.T, c catalogtest.Listed) {
 	t.Helper()
-	require.NoError(t, c.(*elastic.Catalog).Refresh(t.Context()))
+	require.NoError(t, c.(*catalogelastic.Catalog).Refresh(t.Context()))
 }
 
 // put writes a document as another application would.
@@ -245,9 +245,12 @@ func TestForgedCursors(t *testing.T) {
 
 // TestUpdateRemovesNoNewerItem puts an item again between its read and its removal.
 func TestUpdateRemovesNoNewerItem(t *testing.T) {
-	for name, open := range map[string]func(t *testing.T) *elastic.Catalog{
-		"own index":    own,
-		"mapped names": func(t *testing.T) *elastic.Catalog { c, _, _ := existing(t, mapped, `{"type": "date"}`); return c },
+	for name, open := range map[string]func(t *testing.T) *catalogelastic.Catalog{
+		"own index": own,
+		"mapped names": func(t *testing.T) *catalogelastic.Catalog {
+			c, _, _ := existing(t, mapped, `{"type": "date"}`)
+			return c
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := open(t)
@@ -339,7 +342,7 @@ func TestErrors(t *testing.T) {
 	t.Run("nobody listens", func(t *testing.T) {
 		client, err := esindex.Connect(esindex.ClientConfig{Addresses: []string{"http://127.0.0.1:1"}})
 		require.NoError(t, err)
-		c := elastic.New(client, elastic.Config{Index: "x", Schema: ownSchema()})
+		c := catalogelastic.New(client, catalogelastic.Config{Index: "x", Schema: ownSchema()})
 		_, err = c.Docs(t.Context(), []string{"a"})
 		require.ErrorIs(t, err, catalog.ErrUnavailable)
 		_, err = c.Put(t.Context(), []feed.Item{{ID: "a", Title: "T", UpdateTime: 1}})
@@ -350,7 +353,7 @@ func TestErrors(t *testing.T) {
 	})
 	t.Run("no index", func(t *testing.T) {
 		client, index := connect(t)
-		c := elastic.New(client, elastic.Config{Index: index, Schema: ownSchema()})
+		c := catalogelastic.New(client, catalogelastic.Config{Index: index, Schema: ownSchema()})
 		_, err := c.Docs(t.Context(), []string{"a"})
 		require.ErrorContains(t, err, "freshet doctor --fix")
 		require.ErrorIs(t, err, catalog.ErrUnavailable, "the index may be restored or created")

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/freshet/freshet/catalog/elastic"
+	catalogelastic "github.com/freshet/freshet/catalog/elastic"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/esindex"
 )
@@ -69,7 +69,7 @@ func numbered(from, to, version int) []feed.Item {
 	return items
 }
 
-func putAll(t *testing.T, c *elastic.Catalog, items []feed.Item) {
+func putAll(t *testing.T, c *catalogelastic.Catalog, items []feed.Item) {
 	t.Helper()
 	errs, err := c.Put(t.Context(), items)
 	require.NoError(t, err)
@@ -107,7 +107,7 @@ func TestSetCounts(t *testing.T) {
 	_, err := esindex.Ensure(t.Context(), client, index, esindex.Fields{})
 	require.NoError(t, err)
 	kept := map[string]feed.Counts{}
-	c := elastic.New(client, elastic.Config{Index: index, Schema: ownSchema(), Counts: func(context.Context, []string) (map[string]feed.Counts, error) { return kept, nil }})
+	c := catalogelastic.New(client, catalogelastic.Config{Index: index, Schema: ownSchema(), Counts: func(context.Context, []string) (map[string]feed.Counts, error) { return kept, nil }})
 	it := numbered(0, 1, 3)[0]
 	it.Business["x"] = json.RawMessage(`{"freshet_sum_2h":1.0,"freshet_epoch_2h":2,"freshet_sum_2d":3,"freshet_epoch_2d":4}`)
 	it.URL, it.Tags = "https://example.com/", []string{"go"}
@@ -145,7 +145,7 @@ func TestSetCountsOfADocumentEditedByHand(t *testing.T) {
 	client, index := connect(t)
 	_, err := esindex.Ensure(t.Context(), client, index, esindex.Fields{})
 	require.NoError(t, err)
-	c := elastic.New(client, elastic.Config{Index: index, Schema: ownSchema()})
+	c := catalogelastic.New(client, catalogelastic.Config{Index: index, Schema: ownSchema()})
 	putAll(t, c, numbered(0, 3, 1))
 	edited := []byte("{\n  \"id\": \"i1\",\n  \"title\": \"Edited\",\n  \"update_time\": 1700000000,\n  \"price\": 1.50,\n  \"freshet_popularity\": 1\n}\n")
 	require.NoError(t, esindex.Do(t.Context(), client, http.MethodPut, "/"+index+"/_doc/i1", "", edited, nil))
@@ -184,7 +184,7 @@ func TestSetCountsLosesToWriters(t *testing.T) {
 	client, index := connect(t)
 	_, err := esindex.Ensure(t.Context(), client, index, esindex.Fields{})
 	require.NoError(t, err)
-	writer := elastic.New(client, elastic.Config{Index: index, Schema: ownSchema()})
+	writer := catalogelastic.New(client, catalogelastic.Config{Index: index, Schema: ownSchema()})
 	putAll(t, writer, numbered(0, 3, 1))
 	slow := &between{Client: client, do: func() {
 		putAll(t, writer, numbered(0, 1, 2))
@@ -194,7 +194,7 @@ func TestSetCountsLosesToWriters(t *testing.T) {
 	for i := range 3 {
 		counts[fmt.Sprintf("i%d", i)] = feed.Counts{}.Add(1_772_798_400)
 	}
-	c := elastic.New(slow, elastic.Config{Index: index, Schema: ownSchema()})
+	c := catalogelastic.New(slow, catalogelastic.Config{Index: index, Schema: ownSchema()})
 	unknown, again, err := c.SetCounts(t.Context(), counts)
 	require.NoError(t, err)
 	assert.Empty(t, unknown)
@@ -217,16 +217,16 @@ func TestUpdateKeepsCounts(t *testing.T) {
 	client, index := connect(t)
 	_, err := esindex.Ensure(t.Context(), client, index, esindex.Fields{})
 	require.NoError(t, err)
-	putAll(t, elastic.New(client, elastic.Config{Index: index, Schema: ownSchema()}), numbered(0, 2, 1))
+	putAll(t, catalogelastic.New(client, catalogelastic.Config{Index: index, Schema: ownSchema()}), numbered(0, 2, 1))
 	kept := map[string]feed.Counts{}
 	counts := func(context.Context, []string) (map[string]feed.Counts, error) { return kept, nil }
 	slow := &between{Client: client, do: func() {
 		kept["i0"] = feed.Counts{}.Add(1_772_798_400)
-		_, again, err := elastic.New(client, elastic.Config{Index: index, Schema: ownSchema()}).SetCounts(t.Context(), kept)
+		_, again, err := catalogelastic.New(client, catalogelastic.Config{Index: index, Schema: ownSchema()}).SetCounts(t.Context(), kept)
 		require.NoError(t, err)
 		require.Empty(t, again)
 	}}
-	c := elastic.New(slow, elastic.Config{Index: index, Schema: ownSchema(), Counts: counts})
+	c := catalogelastic.New(slow, catalogelastic.Config{Index: index, Schema: ownSchema(), Counts: counts})
 	all, err := c.Update(t.Context(), []string{"i0", "i1"}, func(it feed.Item) (feed.Item, error) {
 		it.Likes = 7
 		return it, nil
@@ -251,15 +251,15 @@ func TestSetCountsWhileDown(t *testing.T) {
 	client, index := connect(t)
 	_, err := esindex.Ensure(t.Context(), client, index, esindex.Fields{})
 	require.NoError(t, err)
-	putAll(t, elastic.New(client, elastic.Config{Index: index, Schema: ownSchema()}), numbered(0, 2, 1))
+	putAll(t, catalogelastic.New(client, catalogelastic.Config{Index: index, Schema: ownSchema()}), numbered(0, 2, 1))
 	counts := map[string]feed.Counts{"i0": feed.Counts{}.Add(1_772_798_400), "i1": feed.Counts{}.Add(1_772_798_400), "nobody": {}}
 	for _, at := range []string{"_mget", "_bulk"} {
-		_, again, err := elastic.New(broken{client, at}, elastic.Config{Index: index, Schema: ownSchema()}).SetCounts(t.Context(), counts)
+		_, again, err := catalogelastic.New(broken{client, at}, catalogelastic.Config{Index: index, Schema: ownSchema()}).SetCounts(t.Context(), counts)
 		require.Error(t, err)
 		assert.Subset(t, again, []string{"i0", "i1"}, at)
 	}
 	failing := errors.New("the store of counts is away")
-	c := elastic.New(client, elastic.Config{Index: index, Schema: ownSchema(), Counts: func(context.Context, []string) (map[string]feed.Counts, error) { return nil, failing }})
+	c := catalogelastic.New(client, catalogelastic.Config{Index: index, Schema: ownSchema(), Counts: func(context.Context, []string) (map[string]feed.Counts, error) { return nil, failing }})
 	_, err = c.Put(t.Context(), numbered(0, 1, 2))
 	require.ErrorIs(t, err, failing, "an item is not put without the counts it has")
 }

@@ -15,7 +15,7 @@ import (
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/catalog/catalogtest"
-	"github.com/freshet/freshet/catalog/elastic"
+	catalogelastic "github.com/freshet/freshet/catalog/elastic"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/esindex"
 	"github.com/freshet/freshet/internal/testenv"
@@ -25,7 +25,7 @@ import (
 // index that exists afterwards must have Freshet's mapping, and items put then must be stored.
 func TestNoWriteGuessesAnIndex(t *testing.T) {
 	client, index := connect(t)
-	c := elastic.New(client, elastic.Config{Index: index, Schema: ownSchema(), Own: &esindex.Fields{}})
+	c := catalogelastic.New(client, catalogelastic.Config{Index: index, Schema: ownSchema(), Own: &esindex.Fields{}})
 	items := numbered(0, 20, 1)
 	counts := map[string]feed.Counts{}
 	var ids []string

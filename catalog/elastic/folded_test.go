@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/catalog"
-	"github.com/freshet/freshet/catalog/elastic"
+	catalogelastic "github.com/freshet/freshet/catalog/elastic"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/esindex"
 )
@@ -52,7 +52,7 @@ func TestServersThatKnowNoFoldedTags(t *testing.T) {
 	client, name := connect(t)
 	_, err := esindex.Ensure(t.Context(), client, name, esindex.Fields{})
 	require.NoError(t, err)
-	c := elastic.New(client, elastic.Config{Index: name, Schema: ownSchema()})
+	c := catalogelastic.New(client, catalogelastic.Config{Index: name, Schema: ownSchema()})
 	it := feed.Item{ID: "a", Title: "T", UpdateTime: 1, Tags: []string{"Go"}, Lang: "en", URL: "https://a.example/x", Business: map[string]json.RawMessage{"a": json.RawMessage("1"), "price": json.RawMessage("1.50")}}
 	errs, err := c.Put(t.Context(), []feed.Item{it})
 	require.NoError(t, err)
@@ -95,7 +95,7 @@ func TestFoldingWhatAnOlderVersionWrote(t *testing.T) {
 	require.NoError(t, err)
 	older := esindex.OwnSchema(esindex.Fields{})
 	older.Folded = false
-	before := elastic.New(client, elastic.Config{Index: name, Schema: esindex.Known(older)})
+	before := catalogelastic.New(client, catalogelastic.Config{Index: name, Schema: esindex.Known(older)})
 	items := []feed.Item{
 		{ID: "plain", Title: "Plain", UpdateTime: 1},
 		{ID: "tagged", Title: "Tagged", UpdateTime: 2, Tags: []string{"Straße", "x"}, Business: map[string]json.RawMessage{"price": json.RawMessage("1.50")}},
@@ -111,7 +111,7 @@ func TestFoldingWhatAnOlderVersionWrote(t *testing.T) {
 	docs, err := before.Docs(t.Context(), []string{"plain", "tagged", "english", "post:1"})
 	require.NoError(t, err)
 
-	c := elastic.New(client, elastic.Config{Index: name, Schema: ownSchema()})
+	c := catalogelastic.New(client, catalogelastic.Config{Index: name, Schema: ownSchema()})
 	require.NoError(t, c.Refresh(t.Context()))
 	listed := func(tag string) (ids []string) {
 		page, err := c.List(t.Context(), catalog.Selection{Tag: tag, Limit: 10})
@@ -144,7 +144,7 @@ func TestFoldingWhatAnOlderVersionWrote(t *testing.T) {
 
 	others := esindex.OwnSchema(esindex.Fields{})
 	others.Others = true
-	_, n, err = elastic.New(client, elastic.Config{Index: name, Schema: esindex.Known(others)}).Fold(t.Context(), "")
+	_, n, err = catalogelastic.New(client, catalogelastic.Config{Index: name, Schema: esindex.Known(others)}).Fold(t.Context(), "")
 	require.NoError(t, err)
 	assert.Zero(t, n)
 	require.NoError(t, esindex.AddFolded(t.Context(), client, name), "again")

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/catalog"
-	"github.com/freshet/freshet/catalog/elastic"
+	catalogelastic "github.com/freshet/freshet/catalog/elastic"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/esindex"
 	recallelastic "github.com/freshet/freshet/recall/elastic"
@@ -138,14 +138,14 @@ func TestWhatRecallProposesCanBeRead(t *testing.T) {
 			require.NoError(t, report.Err())
 			report.Schema.Others = true
 			schema := esindex.Known(report.Schema)
-			c := elastic.New(client, elastic.Config{Index: at, Schema: schema})
+			c := catalogelastic.New(client, catalogelastic.Config{Index: at, Schema: schema})
 			source := recallelastic.New(client, recallelastic.Config{Index: at, Schema: schema})
 			checkRead(t, c, source)
 		})
 	}
 }
 
-func checkRead(t *testing.T, c *elastic.Catalog, source *recallelastic.Source) {
+func checkRead(t *testing.T, c *catalogelastic.Catalog, source *recallelastic.Source) {
 	t.Helper()
 	query := feed.Query{N: 100, Origin: time.Unix(2_000_000_000, 0), Ranking: feed.Ranking{Base: 1, Decay: feed.Decay{Scale: time.Hour, Decay: 0.5}}}
 	recalled, err := source.Recall(t.Context(), query)
@@ -264,7 +264,7 @@ func TestAnItemThatIsPutTwice(t *testing.T) {
 	report, err := esindex.Inspect(t.Context(), client, at, esindex.Fields{})
 	require.NoError(t, err)
 	report.Schema.Others = true
-	c := elastic.New(client, elastic.Config{Index: at, Schema: esindex.Known(report.Schema)})
+	c := catalogelastic.New(client, catalogelastic.Config{Index: at, Schema: esindex.Known(report.Schema)})
 	for range 3 {
 		errs, err := c.Put(t.Context(), []feed.Item{{ID: "a", Title: "A", UpdateTime: 1}})
 		require.NoError(t, err)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/catalog/catalogtest"
-	"github.com/freshet/freshet/catalog/elastic"
+	catalogelastic "github.com/freshet/freshet/catalog/elastic"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/esindex"
 	"github.com/freshet/freshet/internal/testenv"
@@ -39,8 +39,8 @@ func TestSeveralIndices(t *testing.T) {
 			join(0)
 			report, err := esindex.Inspect(t.Context(), client, name, names)
 			require.NoError(t, err)
-			c := elastic.New(client, elastic.Config{Index: name, Schema: esindex.Known(report.Schema)})
-			read := func(c *elastic.Catalog) (titles []string) {
+			c := catalogelastic.New(client, catalogelastic.Config{Index: name, Schema: esindex.Known(report.Schema)})
+			read := func(c *catalogelastic.Catalog) (titles []string) {
 				docs, _, err := c.Hydrate(t.Context(), "u_1", []string{"only-0", "both", "only-1", "none"})
 				require.NoError(t, err)
 				for _, d := range docs {
@@ -58,9 +58,9 @@ func TestSeveralIndices(t *testing.T) {
 			require.ErrorIs(t, err, catalog.ErrUnavailable, "the mapping of the second was not read")
 			report, err = esindex.Inspect(t.Context(), client, name, names)
 			require.NoError(t, err)
-			c = elastic.New(client, elastic.Config{Index: name, Schema: esindex.Known(report.Schema)})
+			c = catalogelastic.New(client, catalogelastic.Config{Index: name, Schema: esindex.Known(report.Schema)})
 			require.Equal(t, []string{"of 0", "of 1", "of 1", ""}, read(c))
-			pattern := elastic.New(client, elastic.Config{Index: name + "-*", Schema: esindex.Known(report.Schema)})
+			pattern := catalogelastic.New(client, catalogelastic.Config{Index: name + "-*", Schema: esindex.Known(report.Schema)})
 			require.Equal(t, []string{"of 0", "of 1", "of 1", ""}, read(pattern))
 		})
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/catalog"
-	"github.com/freshet/freshet/catalog/elastic"
+	catalogelastic "github.com/freshet/freshet/catalog/elastic"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/esindex"
 )
@@ -23,7 +23,7 @@ import (
 func TestAnIndexThatTakesNoWritesForNow(t *testing.T) {
 	t.Parallel()
 	client, index := connect(t)
-	c := elastic.New(client, elastic.Config{Index: index, Schema: ownSchema(), Own: &esindex.Fields{}})
+	c := catalogelastic.New(client, catalogelastic.Config{Index: index, Schema: ownSchema(), Own: &esindex.Fields{}})
 	errs, err := c.Put(t.Context(), []feed.Item{{ID: "stored", Title: "T", UpdateTime: 1}})
 	require.NoError(t, err)
 	require.Nil(t, errs)
@@ -57,7 +57,7 @@ func TestAnIndexThatWaitsForCopies(t *testing.T) {
 	_, err := esindex.Ensure(t.Context(), client, index, esindex.Fields{})
 	require.NoError(t, err)
 	require.NoError(t, esindex.Do(t.Context(), client, http.MethodPut, "/"+index+","+esindex.Agents(index)+"/_settings", "", body, nil))
-	c := elastic.New(client, elastic.Config{Index: index, Schema: ownSchema(), Own: &esindex.Fields{}})
+	c := catalogelastic.New(client, catalogelastic.Config{Index: index, Schema: ownSchema(), Own: &esindex.Fields{}})
 	for name, write := range map[string]func(ctx context.Context) error{
 		"item": func(ctx context.Context) error {
 			errs, err := c.Put(ctx, []feed.Item{{ID: "a", Title: "T", UpdateTime: 1}})
@@ -103,12 +103,12 @@ func TestAPutThatEndsEarlyTellsWhatIsStored(t *testing.T) {
 	}
 	for nth, stored := range []int{0, 2000, 4000} {
 		sent := 0
-		c := elastic.New(bulkless{client, func() (*http.Response, error) {
+		c := catalogelastic.New(bulkless{client, func() (*http.Response, error) {
 			if sent++; sent > nth {
 				return nil, errors.New("connection reset")
 			}
 			return nil, nil
-		}}, elastic.Config{Index: index, Schema: ownSchema(), Own: &esindex.Fields{}})
+		}}, catalogelastic.Config{Index: index, Schema: ownSchema(), Own: &esindex.Fields{}})
 		errs, err := c.Put(t.Context(), items)
 		if stored == 0 {
 			require.ErrorIs(t, err, catalog.ErrUnavailable)
@@ -147,9 +147,9 @@ func TestWhatAPipelineRefusesIsABadItem(t *testing.T) {
 		"index_closed_exception":              {400, catalog.ErrUnavailable},
 	} {
 		answer := fmt.Sprintf(`{"items":[{"index":{"status":201}},{"index":{"status":%d,"error":{"type":%q,"reason":"x"}}}]}`, tt.status, kind)
-		c := elastic.New(bulkless{client, func() (*http.Response, error) {
+		c := catalogelastic.New(bulkless{client, func() (*http.Response, error) {
 			return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(answer))}, nil
-		}}, elastic.Config{Index: index, Schema: ownSchema(), Own: &esindex.Fields{}})
+		}}, catalogelastic.Config{Index: index, Schema: ownSchema(), Own: &esindex.Fields{}})
 		errs, err := c.Put(t.Context(), []feed.Item{{ID: "a", Title: "T", UpdateTime: 1}, {ID: "b", Title: "T", UpdateTime: 1}})
 		require.NoError(t, err, kind)
 		require.NoError(t, errs[0], kind)

@@ -10,14 +10,14 @@ import (
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/catalog/catalogtest"
-	"github.com/freshet/freshet/catalog/elastic"
+	catalogelastic "github.com/freshet/freshet/catalog/elastic"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/esindex"
 )
 
 // twoIndices returns a catalog over two indices behind one alias; the second is the write index.
 // Their documents have the same _ids and sequence numbers.
-func twoIndices(t *testing.T) (c *elastic.Catalog, titles func() [4]string) {
+func twoIndices(t *testing.T) (c *catalogelastic.Catalog, titles func() [4]string) {
 	t.Helper()
 	client, name := connect(t)
 	names := mapped
@@ -36,7 +36,7 @@ func twoIndices(t *testing.T) (c *elastic.Catalog, titles func() [4]string) {
 	report, err := esindex.Inspect(t.Context(), client, name, names)
 	require.NoError(t, err)
 	require.NoError(t, report.Err())
-	c = elastic.New(client, elastic.Config{Index: name, Schema: esindex.Known(report.Schema)})
+	c = catalogelastic.New(client, catalogelastic.Config{Index: name, Schema: esindex.Known(report.Schema)})
 	return c, func() (all [4]string) {
 		docs, err := esindex.Get(t.Context(), client, []esindex.DocID{
 			{Index: name + "-0", ID: "1"}, {Index: name + "-0", ID: "2"}, {Index: name + "-1", ID: "1"}, {Index: name + "-1", ID: "2"},
@@ -107,7 +107,7 @@ func TestDocumentsThatAreNotKeptWhole(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, report.Err())
 	require.False(t, report.Schema.Live)
-	c := elastic.New(client, elastic.Config{Index: index, Schema: esindex.Known(report.Schema)})
+	c := catalogelastic.New(client, catalogelastic.Config{Index: index, Schema: esindex.Known(report.Schema)})
 	_, err = catalog.UpdateOne(t.Context(), c, "a", func(it feed.Item) (feed.Item, error) { it.Title = "B"; return it, nil })
 	require.ErrorIs(t, err, feed.ErrInvalid)
 	require.ErrorContains(t, err, "upload the item")
@@ -164,7 +164,7 @@ func TestNamesInEachForm(t *testing.T) {
 	report, err := esindex.Inspect(t.Context(), client, index, names)
 	require.NoError(t, err)
 	require.NoError(t, report.Err())
-	c := elastic.New(client, elastic.Config{Index: index, Schema: esindex.Known(report.Schema)})
+	c := catalogelastic.New(client, catalogelastic.Config{Index: index, Schema: esindex.Known(report.Schema)})
 	docs, err := c.Docs(t.Context(), []string{"a", "b", "c", "d"})
 	require.NoError(t, err)
 	for _, d := range docs {
@@ -180,7 +180,7 @@ func TestARefusedIndexKeepsNoProfileBack(t *testing.T) {
 	t.Parallel()
 	client, index := connect(t)
 	schema := esindex.Known(esindex.OwnSchema(esindex.Fields{}))
-	c := elastic.New(client, elastic.Config{Index: index, Schema: schema})
+	c := catalogelastic.New(client, catalogelastic.Config{Index: index, Schema: schema})
 	require.NoError(t, catalogtest.PutProfile(t.Context(), c, "u_1", feed.Profile{MutedTags: []string{"ads"}}))
 	schema.Refuse(esindex.ErrUnusable)
 	docs, p, err := c.Hydrate(t.Context(), "u_1", []string{"a", "b"})

@@ -15,14 +15,14 @@ import (
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/catalog/catalogtest"
 	"github.com/freshet/freshet/catalog/lru"
-	"github.com/freshet/freshet/catalog/sqlite"
+	catalogsqlite "github.com/freshet/freshet/catalog/sqlite"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-func store(t testing.TB) *sqlite.Catalog {
+func store(t testing.TB) *catalogsqlite.Catalog {
 	t.Helper()
-	c, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "c.db"))
+	c, err := catalogsqlite.Open(t.Context(), filepath.Join(t.TempDir(), "c.db"))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, c.Close()) })
 	return c

@@ -18,7 +18,7 @@ import (
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/catalog/catalogtest"
-	"github.com/freshet/freshet/catalog/sqlite"
+	catalogsqlite "github.com/freshet/freshet/catalog/sqlite"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/testenv"
 )
@@ -81,7 +81,7 @@ func (g *gate) MuteItems(ctx context.Context, agent string, groups []string) err
 
 func store(t testing.TB) *gate {
 	t.Helper()
-	c, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
+	c, err := catalogsqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 	return &gate{Catalog: c}

@@ -13,14 +13,14 @@ import (
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/catalog/catalogtest"
-	"github.com/freshet/freshet/catalog/sqlite"
+	catalogsqlite "github.com/freshet/freshet/catalog/sqlite"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-func open(t testing.TB, path string) *sqlite.Catalog {
+func open(t testing.TB, path string) *catalogsqlite.Catalog {
 	t.Helper()
-	c, err := sqlite.Open(t.Context(), path)
+	c, err := catalogsqlite.Open(t.Context(), path)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, c.Close()) })
 	return c
@@ -37,9 +37,9 @@ func TestConformance(t *testing.T) {
 }
 
 // newer opens a file that the next version has migrated; see [testenv.NewerSQLite].
-func newer(t *testing.T) *sqlite.Catalog {
+func newer(t *testing.T) *catalogsqlite.Catalog {
 	path := filepath.Join(t.TempDir(), "c.db")
-	c, err := sqlite.Open(t.Context(), path)
+	c, err := catalogsqlite.Open(t.Context(), path)
 	require.NoError(t, err)
 	require.NoError(t, c.Close())
 	testenv.NewerSQLite(t, path, 0)
@@ -57,7 +57,7 @@ func TestAFileOfTheNextVersion(t *testing.T) {
 func TestReopenKeepsEverything(t *testing.T) {
 	// The path has every character with a meaning in a file: URI.
 	path := filepath.Join(t.TempDir(), "new dir", "50% #1?mode=ro&x.db")
-	c, err := sqlite.Open(t.Context(), path)
+	c, err := catalogsqlite.Open(t.Context(), path)
 	require.NoError(t, err)
 	it := feed.Item{ID: "a", Title: "A", UpdateTime: 1, Business: map[string]json.RawMessage{"x": json.RawMessage(`[1.0]`)}}
 	p := feed.Profile{Keywords: feed.Keywords("go")}
@@ -99,7 +99,7 @@ func TestPutReportsTheItemItCannotEncode(t *testing.T) {
 }
 
 func TestClosedIsUnavailable(t *testing.T) {
-	c, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "c.db"))
+	c, err := catalogsqlite.Open(t.Context(), filepath.Join(t.TempDir(), "c.db"))
 	require.NoError(t, err)
 	require.NoError(t, c.Close())
 	ctx := t.Context()
@@ -163,7 +163,7 @@ func TestOpenRefuses(t *testing.T) {
 			script(t, path, `PRAGMA application_id = 7`)
 		}, "another program"},
 		{"a newer schema", func(t *testing.T, path string) {
-			c, err := sqlite.Open(t.Context(), path)
+			c, err := catalogsqlite.Open(t.Context(), path)
 			require.NoError(t, err)
 			require.NoError(t, c.Close())
 			script(t, path, `PRAGMA user_version = 99; UPDATE freshet_schema SET oldest = 99`)
@@ -177,7 +177,7 @@ func TestOpenRefuses(t *testing.T) {
 			}
 			tc.make(t, path)
 			before, _ := os.ReadFile(path)
-			c, err := sqlite.Open(t.Context(), path)
+			c, err := catalogsqlite.Open(t.Context(), path)
 			require.Nil(t, c)
 			require.ErrorContains(t, err, tc.want)
 			require.ErrorContains(t, err, path)

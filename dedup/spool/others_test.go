@@ -15,9 +15,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/cache"
-	"github.com/freshet/freshet/cache/memory"
+	cachememory "github.com/freshet/freshet/cache/memory"
 	"github.com/freshet/freshet/dedup"
-	memorydedup "github.com/freshet/freshet/dedup/memory"
+	dedupmemory "github.com/freshet/freshet/dedup/memory"
 	"github.com/freshet/freshet/dedup/spool"
 	"github.com/freshet/freshet/feed"
 )
@@ -25,8 +25,8 @@ import (
 // others is a store with sessions that logs the spool's calls and holds the notes that the spool
 // leaves.
 type others struct {
-	*memorydedup.Store
-	sessions *memory.Sessions
+	*dedupmemory.Store
+	sessions *cachememory.Sessions
 
 	mu    sync.Mutex
 	calls []string
@@ -39,7 +39,7 @@ type others struct {
 func newOthers(t *testing.T) *others {
 	t.Helper()
 	s := newStore(t).Store
-	return &others{Store: s, sessions: memory.New(s, time.Hour, func() time.Time { return noon }), notes: map[string]bool{}}
+	return &others{Store: s, sessions: cachememory.New(s, time.Hour, func() time.Time { return noon }), notes: map[string]bool{}}
 }
 
 func (o *others) did(what string) error {

@@ -18,7 +18,7 @@ import (
 
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/dedup/deduptest"
-	"github.com/freshet/freshet/dedup/memory"
+	dedupmemory "github.com/freshet/freshet/dedup/memory"
 	"github.com/freshet/freshet/dedup/spool"
 )
 
@@ -35,14 +35,14 @@ func pass(n int) {
 
 // store is a real store that can be switched off.
 type store struct {
-	*memory.Store
+	*dedupmemory.Store
 	mu   sync.Mutex
 	down bool
 }
 
 func newStore(t *testing.T) *store {
 	t.Helper()
-	m, err := memory.Open("", deduptest.DefaultConfig(), func() time.Time { return noon })
+	m, err := dedupmemory.Open("", deduptest.DefaultConfig(), func() time.Time { return noon })
 	require.NoError(t, err)
 	return &store{Store: m}
 }

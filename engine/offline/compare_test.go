@@ -16,13 +16,13 @@ import (
 
 	"github.com/freshet/freshet/engine/offline"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/recall/memory"
+	recallmemory "github.com/freshet/freshet/recall/memory"
 )
 
 var now = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 
 type shelf struct {
-	index    *memory.Source
+	index    *recallmemory.Source
 	items    map[string]feed.Item
 	profiles map[string]feed.Profile
 	fail     error // returned by Rank
@@ -31,7 +31,7 @@ type shelf struct {
 }
 
 func newShelf(items ...feed.Item) *shelf {
-	s := &shelf{index: memory.New(), items: map[string]feed.Item{}, profiles: map[string]feed.Profile{}}
+	s := &shelf{index: recallmemory.New(), items: map[string]feed.Item{}, profiles: map[string]feed.Profile{}}
 	s.index.Upsert(items)
 	for _, it := range items {
 		s.items[it.ID] = it

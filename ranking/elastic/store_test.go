@@ -12,7 +12,7 @@ import (
 	"github.com/freshet/freshet/internal/esindex"
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/ranking"
-	"github.com/freshet/freshet/ranking/elastic"
+	rankingelastic "github.com/freshet/freshet/ranking/elastic"
 	"github.com/freshet/freshet/ranking/rankingtest"
 )
 
@@ -28,7 +28,7 @@ func connect(t *testing.T, address string) esindex.Client {
 func TestConformance(t *testing.T) {
 	rankingtest.Run(t, func(t *testing.T) ranking.Store {
 		address, index := testenv.ReusedElastic(t, "")
-		return elastic.New(connect(t, address), index)
+		return rankingelastic.New(connect(t, address), index)
 	})
 }
 
@@ -36,7 +36,7 @@ func TestConformance(t *testing.T) {
 func TestTheIndexIsMadeAgain(t *testing.T) {
 	address, index := testenv.Elastic(t)
 	client := connect(t, address)
-	s := elastic.New(client, index)
+	s := rankingelastic.New(client, index)
 	v := ranking.Version{Version: 1, By: "ana", Live: feed.Live{Ranking: feed.DefaultRanking()}}
 	for version := 1; version <= 3; version++ {
 		v.Version = version
@@ -81,11 +81,11 @@ func TestVersionsOfAnIndexThatGoes(t *testing.T) {
 	address, index := testenv.Elastic(t)
 	client := connect(t, address)
 	v := ranking.Version{Version: 1, By: "ana", Live: feed.Live{Ranking: feed.Ranking{Decay: feed.Decay{Scale: 1e12, Decay: 0.5}, Base: 1}}}
-	require.NoError(t, elastic.New(client, index).Append(t.Context(), v))
+	require.NoError(t, rankingelastic.New(client, index).Append(t.Context(), v))
 	remove := func() {
 		require.NoError(t, esindex.Do(t.Context(), client, http.MethodDelete, "/"+esindex.Rankings(index), "", nil, nil))
 	}
-	s := elastic.New(&gone{client, 0, remove}, index)
+	s := rankingelastic.New(&gone{client, 0, remove}, index)
 	_, err := s.Versions(t.Context(), 10)
 	require.ErrorIs(t, err, ranking.ErrUnavailable)
 	list, err := s.Versions(t.Context(), 10)

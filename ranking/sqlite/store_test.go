@@ -11,15 +11,15 @@ import (
 	"github.com/freshet/freshet/internal/sqlitefile"
 	"github.com/freshet/freshet/ranking"
 	"github.com/freshet/freshet/ranking/rankingtest"
-	"github.com/freshet/freshet/ranking/sqlite"
+	rankingsqlite "github.com/freshet/freshet/ranking/sqlite"
 )
 
-func open(t *testing.T, path string) *sqlite.Store {
+func open(t *testing.T, path string) *rankingsqlite.Store {
 	t.Helper()
 	file, err := sqlitefile.Catalog.Open(t.Context(), path)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, file.Close()) })
-	return sqlite.New(file)
+	return rankingsqlite.New(file)
 }
 
 func script(t *testing.T, path, text string) {
@@ -39,7 +39,7 @@ func TestClosedIsUnavailable(t *testing.T) {
 	file, err := sqlitefile.Catalog.Open(t.Context(), filepath.Join(t.TempDir(), "c.db"))
 	require.NoError(t, err)
 	require.NoError(t, file.Close())
-	_, err = sqlite.New(file).Newest(t.Context())
+	_, err = rankingsqlite.New(file).Newest(t.Context())
 	require.ErrorIs(t, err, ranking.ErrUnavailable)
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/esindex"
 	"github.com/freshet/freshet/internal/testenv"
-	"github.com/freshet/freshet/recall/elastic"
+	recallelastic "github.com/freshet/freshet/recall/elastic"
 )
 
 // recorder stores the body of the last request, so that the benchmark can repeat it without the
@@ -49,12 +49,12 @@ func BenchmarkRecall500(b *testing.B) {
 	}
 }
 
-func benchmarkRecall(b *testing.B, s *elastic.Source, client esindex.Client, name string, q feed.Query) {
+func benchmarkRecall(b *testing.B, s *recallelastic.Source, client esindex.Client, name string, q feed.Query) {
 	rec := &recorder{}
 	address, _ := testenv.Elastic(b)
 	through, err := esindex.Connect(esindex.ClientConfig{Addresses: []string{address}, Transport: rec})
 	require.NoError(b, err)
-	_, err = elastic.New(through, elastic.Config{Index: name, Schema: ownSchema()}).Recall(b.Context(), q)
+	_, err = recallelastic.New(through, recallelastic.Config{Index: name, Schema: ownSchema()}).Recall(b.Context(), q)
 	require.NoError(b, err)
 
 	b.Run("recall", func(b *testing.B) {

@@ -13,7 +13,7 @@ import (
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/esindex"
 	"github.com/freshet/freshet/recall"
-	"github.com/freshet/freshet/recall/elastic"
+	recallelastic "github.com/freshet/freshet/recall/elastic"
 )
 
 // TestAnAnswerThatDoesNotFit moves the alias to another index. An answer that does not fit the
@@ -59,7 +59,7 @@ func TestAnAnswerThatDoesNotFit(t *testing.T) {
 			}
 			schema, looks := esindex.Known(inspected()), 0
 			schema.Watch(time.Hour, func(context.Context, error) { looks++; schema.Set(inspected()) }, func() {})
-			s := elastic.New(client, elastic.Config{Index: name, Schema: schema})
+			s := recallelastic.New(client, recallelastic.Config{Index: name, Schema: schema})
 			require.Equal(t, []string{"old"}, ids(recalled(t, s, ask(feed.Profile{}))))
 			require.Zero(t, looks)
 			move(name + "-2")
@@ -121,7 +121,7 @@ func TestAnIndexMadeAnewWithoutAField(t *testing.T) {
 			require.NoError(t, err)
 			schema, looks := esindex.Known(report.Schema), 0
 			schema.Watch(time.Hour, func(context.Context, error) { looks++; schema.Refuse(esindex.ErrUnusable) }, func() {})
-			s := elastic.New(client, elastic.Config{Index: name, Schema: schema})
+			s := recallelastic.New(client, recallelastic.Config{Index: name, Schema: schema})
 			recalled(t, s, ask(test.refuses))
 			require.Zero(t, looks)
 

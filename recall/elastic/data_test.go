@@ -15,7 +15,7 @@ import (
 	"github.com/freshet/freshet/internal/esindex"
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/recall"
-	"github.com/freshet/freshet/recall/elastic"
+	recallelastic "github.com/freshet/freshet/recall/elastic"
 )
 
 const dataMapping = `{"settings": {"number_of_shards": 3}, "mappings": {"properties": {
@@ -66,7 +66,7 @@ func TestUnusableDocuments(t *testing.T) {
 	require.NoError(t, report.Err())
 	require.True(t, report.Schema.Live)
 	index(t, client, name, docs)
-	s := elastic.New(client, elastic.Config{Index: name, Schema: esindex.Known(report.Schema)})
+	s := recallelastic.New(client, recallelastic.Config{Index: name, Schema: esindex.Known(report.Schema)})
 
 	q := ask(feed.Profile{})
 	q.Ranking.PopularityWeight, q.Ranking.Popularity2h, q.Ranking.Popularity2d = 1, 1, 1
@@ -123,7 +123,7 @@ func TestOfSeveralDocumentsTheLatestCounts(t *testing.T) {
 		{"doc_id": "ancient", "published_at": -at(-1), "story": "older"},
 		{"doc_id": []string{"b", "a"}, "published_at": at(40), "story": "of two"},
 	})
-	s := elastic.New(client, elastic.Config{Index: name, Schema: esindex.Known(report.Schema)})
+	s := recallelastic.New(client, recallelastic.Config{Index: name, Schema: esindex.Known(report.Schema)})
 	q := ask(feed.Profile{})
 	q.Ranking.PopularityWeight = 1
 	var got []string
@@ -147,7 +147,7 @@ func TestTryTellsWhatIsLeftOut(t *testing.T) {
 		{"doc_id": "a", "story": "a b", "published_at": int64(origin) * 1000},
 		{"doc_id": "late", "published_at": []int64{0, int64(origin+1) * 1000}},
 	})
-	s := elastic.New(client, elastic.Config{Index: name, Schema: esindex.Known(report.Schema)})
+	s := recallelastic.New(client, recallelastic.Config{Index: name, Schema: esindex.Known(report.Schema)})
 	found, left, err := s.Try(t.Context(), ask(feed.Profile{}))
 	require.NoError(t, err)
 	require.Equal(t, []string{"good"}, ids(found))
@@ -182,7 +182,7 @@ func TestMetaIDLeavesNothingOpen(t *testing.T) {
 	var sent requests
 	client, err = esindex.Connect(esindex.ClientConfig{Addresses: []string{address}, Transport: &sent})
 	require.NoError(t, err)
-	s := elastic.New(client, elastic.Config{Index: name, Schema: esindex.Known(report.Schema)})
+	s := recallelastic.New(client, recallelastic.Config{Index: name, Schema: esindex.Known(report.Schema)})
 	for _, n := range []int{1, 2, 7} {
 		q := ask(feed.Profile{})
 		q.N = n

@@ -10,7 +10,7 @@ import (
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/esindex"
 	"github.com/freshet/freshet/recall"
-	"github.com/freshet/freshet/recall/elastic"
+	recallelastic "github.com/freshet/freshet/recall/elastic"
 )
 
 func TestBadCursors(t *testing.T) {
@@ -37,11 +37,11 @@ func TestErrors(t *testing.T) {
 	t.Run("nobody listens", func(t *testing.T) {
 		client, err := esindex.Connect(esindex.ClientConfig{Addresses: []string{"http://127.0.0.1:1"}})
 		require.NoError(t, err)
-		_, err = elastic.New(client, elastic.Config{Index: "x", Schema: ownSchema()}).Recall(t.Context(), q)
+		_, err = recallelastic.New(client, recallelastic.Config{Index: "x", Schema: ownSchema()}).Recall(t.Context(), q)
 		require.ErrorIs(t, err, recall.ErrUnavailable)
 	})
 	client, name := connect(t)
-	s := elastic.New(client, elastic.Config{Index: name, Schema: ownSchema()})
+	s := recallelastic.New(client, recallelastic.Config{Index: name, Schema: ownSchema()})
 	t.Run("no index", func(t *testing.T) {
 		_, err := s.Recall(t.Context(), q)
 		require.ErrorContains(t, err, "index_not_found_exception")
@@ -53,7 +53,7 @@ func TestErrors(t *testing.T) {
 		_, err := esindex.Ensure(t.Context(), client, name, esindex.Fields{})
 		require.NoError(t, err)
 		require.NoError(t, esindex.Do(t.Context(), client, http.MethodPost, "/"+name+"/_close", "", nil, nil))
-		_, err = elastic.New(client, elastic.Config{Index: name, Schema: ownSchema()}).Recall(t.Context(), q)
+		_, err = recallelastic.New(client, recallelastic.Config{Index: name, Schema: ownSchema()}).Recall(t.Context(), q)
 		require.ErrorIs(t, err, recall.ErrUnavailable, "the index may be opened again")
 	})
 	t.Run("given up", func(t *testing.T) {
@@ -91,6 +91,6 @@ func TestIllegalIDsAreLeftOut(t *testing.T) {
 		return map[string]any{"id": id, "group_id": group, "title": "x", "update_time": origin}
 	}
 	index(t, client, name, []map[string]any{doc("a|b", "g1"), doc(`q"uo\te`, "g2"), doc("fine/1", "two words"), doc("fine/2", "g4")})
-	r := recalled(t, elastic.New(client, elastic.Config{Index: name, Schema: ownSchema()}), ask(feed.Profile{}))
+	r := recalled(t, recallelastic.New(client, recallelastic.Config{Index: name, Schema: ownSchema()}), ask(feed.Profile{}))
 	require.Equal(t, []string{"fine/2"}, ids(r))
 }

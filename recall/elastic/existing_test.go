@@ -13,7 +13,7 @@ import (
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/esindex"
 	"github.com/freshet/freshet/recall"
-	"github.com/freshet/freshet/recall/elastic"
+	recallelastic "github.com/freshet/freshet/recall/elastic"
 )
 
 // mapped are the field names of an external index, with an inner object and with keywords as
@@ -28,7 +28,7 @@ const mapping = `{"settings": {"number_of_shards": 2}, "mappings": {"properties"
 	"published_at": %s, "topics": {"type": "text", "fields": {"keyword": {"type": "keyword"}}}, "hits": {"type": "integer"},
 	"meta": {"properties": {"author": {"type": "keyword"}, "lang": {"type": "keyword"}}}}}}`
 
-func openExisting(t *testing.T, names esindex.Fields, timeField string, docs []map[string]any) *elastic.Source {
+func openExisting(t *testing.T, names esindex.Fields, timeField string, docs []map[string]any) *recallelastic.Source {
 	t.Helper()
 	client, name := connect(t)
 	require.NoError(t, esindex.Do(t.Context(), client, http.MethodPut, "/"+name, "", fmt.Appendf(nil, mapping, timeField), nil))
@@ -37,7 +37,7 @@ func openExisting(t *testing.T, names esindex.Fields, timeField string, docs []m
 	require.NoError(t, err)
 	require.NoError(t, report.Schema.ReadLangs(t.Context(), client, name))
 	require.NoError(t, report.Err())
-	return elastic.New(client, elastic.Config{Index: name, Schema: esindex.Known(report.Schema)})
+	return recallelastic.New(client, recallelastic.Config{Index: name, Schema: esindex.Known(report.Schema)})
 }
 
 // story returns a document of the external index, dated age before the origin.
@@ -136,7 +136,7 @@ func TestMetaID(t *testing.T) {
 	for i := range 20 {
 		put(fmt.Sprintf("doc-%d", i), fmt.Sprintf("group-%d", i/2))
 	}
-	s := elastic.New(client, elastic.Config{Index: name, Schema: esindex.Known(report.Schema)})
+	s := recallelastic.New(client, recallelastic.Config{Index: name, Schema: esindex.Known(report.Schema)})
 	q := ask(feed.Profile{})
 	q.N = 6
 	seen, groups := map[string]bool{}, map[string]bool{}
@@ -222,7 +222,7 @@ func TestASmallWindow(t *testing.T) {
 	report, err := esindex.Inspect(t.Context(), client, name, mapped)
 	require.NoError(t, err)
 	require.NoError(t, report.Schema.ReadLangs(t.Context(), client, name))
-	s := elastic.New(client, elastic.Config{Index: name, Schema: esindex.Known(report.Schema)})
+	s := recallelastic.New(client, recallelastic.Config{Index: name, Schema: esindex.Known(report.Schema)})
 	q := ask(feed.Profile{})
 	q.N = 500
 	var all []string

@@ -10,7 +10,7 @@ import (
 
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/esindex"
-	"github.com/freshet/freshet/recall/elastic"
+	recallelastic "github.com/freshet/freshet/recall/elastic"
 )
 
 // TestExplainExisting explains items of an external index: fields that some documents or the whole
@@ -69,7 +69,7 @@ func TestExplainMetaID(t *testing.T) {
 		bulk = fmt.Appendf(bulk, "{\"index\":{\"_id\":%q}}\n{\"headline\":\"x\",\"published_at\":%d,\"hits\":%d}\n", ids[i], int64(origin)*1000, i)
 	}
 	require.NoError(t, esindex.Do(t.Context(), client, http.MethodPost, "/"+name+"/_bulk", "refresh=true", bulk, nil))
-	s := elastic.New(client, elastic.Config{Index: name, Schema: esindex.Known(report.Schema)})
+	s := recallelastic.New(client, recallelastic.Config{Index: name, Schema: esindex.Known(report.Schema)})
 	f, err := s.Explain(t.Context(), ask(feed.Profile{Keywords: feed.Keywords("x")}), ids)
 	require.NoError(t, err)
 	for i := range f {

@@ -10,19 +10,19 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	catalog "github.com/freshet/freshet/catalog/elastic"
+	catalogelastic "github.com/freshet/freshet/catalog/elastic"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/esindex"
 	"github.com/freshet/freshet/recall"
-	"github.com/freshet/freshet/recall/elastic"
+	recallelastic "github.com/freshet/freshet/recall/elastic"
 )
 
 // counting is a source with a catalog that writes items and counts into the same index, as servers
 // do. Written items are searchable at once.
 type counting struct {
-	*elastic.Source
+	*recallelastic.Source
 	t       testing.TB
-	catalog *catalog.Catalog
+	catalog *catalogelastic.Catalog
 	counts  map[string]feed.Counts // of the items in the index
 }
 
@@ -31,9 +31,9 @@ var (
 	_ recall.Indexer = (*counting)(nil)
 )
 
-func newCounting(t testing.TB, s *elastic.Source, client esindex.Client, index string) *counting {
+func newCounting(t testing.TB, s *recallelastic.Source, client esindex.Client, index string) *counting {
 	c := &counting{Source: s, t: t, counts: map[string]feed.Counts{}}
-	c.catalog = catalog.New(client, catalog.Config{Index: index, Schema: ownSchema(), Counts: func(context.Context, []string) (map[string]feed.Counts, error) { return c.counts, nil }})
+	c.catalog = catalogelastic.New(client, catalogelastic.Config{Index: index, Schema: ownSchema(), Counts: func(context.Context, []string) (map[string]feed.Counts, error) { return c.counts, nil }})
 	return c
 }
 
@@ -91,7 +91,7 @@ func TestLivePopularityCostsNothingUnused(t *testing.T) {
 	}{{0, 0, true, 0}, {1, 0, true, 2}, {0, 1, true, 2}, {1, 1, true, 4}, {1, 1, false, 0}} {
 		schema := esindex.OwnSchema(esindex.Fields{})
 		schema.Live = c.live
-		s := elastic.New(seen, elastic.Config{Index: index, Schema: esindex.Known(schema)})
+		s := recallelastic.New(seen, recallelastic.Config{Index: index, Schema: esindex.Known(schema)})
 		q := ask(feed.Profile{})
 		q.Ranking.Popularity2h, q.Ranking.Popularity2d = c.weight2h, c.weight2d
 		recalled(t, s, q)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/esindex"
-	"github.com/freshet/freshet/recall/elastic"
+	recallelastic "github.com/freshet/freshet/recall/elastic"
 )
 
 // TestRefused checks that Refused reports the items that a recall with the same profile excludes,
@@ -48,7 +48,7 @@ func TestRefused(t *testing.T) {
 				report, err := esindex.Inspect(t.Context(), client, at, esindex.Fields{ID: id})
 				require.NoError(t, err)
 				require.NoError(t, report.Err())
-				s := elastic.New(client, elastic.Config{Index: at, Schema: esindex.Known(report.Schema)})
+				s := recallelastic.New(client, recallelastic.Config{Index: at, Schema: esindex.Known(report.Schema)})
 				refused, err := s.Refused(t.Context(), &test.refuses, append(ids, "none"))
 				require.NoError(t, err)
 				if report.Schema.Tells(&test.refuses) {

@@ -14,7 +14,7 @@ import (
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/esindex"
 	"github.com/freshet/freshet/internal/testenv"
-	"github.com/freshet/freshet/recall/elastic"
+	recallelastic "github.com/freshet/freshet/recall/elastic"
 )
 
 // TestSettingsOfOthers: an external index with low limits, in a cluster that refuses expensive
@@ -47,7 +47,7 @@ func TestSettingsOfOthers(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, report.Schema.ReadLangs(t.Context(), client, name))
 			require.NoError(t, report.Err())
-			s := elastic.New(client, elastic.Config{Index: name, Schema: esindex.Known(report.Schema)})
+			s := recallelastic.New(client, recallelastic.Config{Index: name, Schema: esindex.Known(report.Schema)})
 			p := feed.Profile{Langs: langs, MutedAuthors: append(slices.Clone(many), "a6"), MutedTags: many, MutedItems: append(slices.Clone(many), "s0")}
 			q := ask(p)
 			q.N = 500
@@ -96,7 +96,7 @@ func TestLanguagesThatAreNotListed(t *testing.T) {
 			report, err := esindex.Inspect(t.Context(), client, name, mapped)
 			require.NoError(t, err)
 			require.NoError(t, report.Schema.ReadLangs(t.Context(), client, name))
-			s := elastic.New(client, elastic.Config{Index: name, Schema: esindex.Known(report.Schema)})
+			s := recallelastic.New(client, recallelastic.Config{Index: name, Schema: esindex.Known(report.Schema)})
 			assert.Equal(t, want, ids(recalled(t, s, ask(feed.Profile{Langs: []string{"en"}}))))
 		})
 	}

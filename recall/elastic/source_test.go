@@ -23,7 +23,7 @@ import (
 	"github.com/freshet/freshet/internal/esindex"
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/recall"
-	"github.com/freshet/freshet/recall/elastic"
+	recallelastic "github.com/freshet/freshet/recall/elastic"
 	"github.com/freshet/freshet/recall/recalltest"
 )
 
@@ -99,7 +99,7 @@ func (w stored) MarshalJSON() ([]byte, error) {
 func ownSchema() *esindex.LateSchema { return esindex.Known(esindex.OwnSchema(esindex.Fields{})) }
 
 // open creates one of Freshet's own indices with the items.
-func open(t testing.TB, items []feed.Item) (*elastic.Source, esindex.Client, string) {
+func open(t testing.TB, items []feed.Item) (*recallelastic.Source, esindex.Client, string) {
 	t.Helper()
 	address, name := testenv.ReusedElastic(t, "")
 	client := clientOf(t, address)
@@ -110,7 +110,7 @@ func open(t testing.TB, items []feed.Item) (*elastic.Source, esindex.Client, str
 		docs[i] = stored{it}
 	}
 	index(t, client, name, docs)
-	return elastic.New(client, elastic.Config{Index: name, Schema: ownSchema()}), client, name
+	return recallelastic.New(client, recallelastic.Config{Index: name, Schema: ownSchema()}), client, name
 }
 
 func recalled(t testing.TB, s recall.Source, q feed.Query) recall.Result {
@@ -199,7 +199,7 @@ func TestScoreIsTheFormula(t *testing.T) {
 				}
 				want := relevance * q.Ranking.Decay.Func().At(float64(origin-it.UpdateTime)) * q.Ranking.PopularityFactor(0, 0, float64(it.Popularity()))
 				assert.InEpsilon(t, max(want, math.SmallestNonzeroFloat32), max(float64(got.Score), math.SmallestNonzeroFloat32), 2e-6, it.ID)
-				assert.Equal(t, feed.Candidate{ID: it.ID, Group: it.ID, Source: elastic.Name, UpdateTime: it.UpdateTime, Score: got.Score, Traits: it.Traits()}, got)
+				assert.Equal(t, feed.Candidate{ID: it.ID, Group: it.ID, Source: recallelastic.Name, UpdateTime: it.UpdateTime, Score: got.Score, Traits: it.Traits()}, got)
 			}
 		})
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/catalog/catalogtest"
-	"github.com/freshet/freshet/catalog/sqlite"
+	catalogsqlite "github.com/freshet/freshet/catalog/sqlite"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/recall/indexsync"
 	"github.com/freshet/freshet/signals/popularity"
@@ -44,16 +44,16 @@ func (x *index) SetCounts(counts map[string]feed.Counts) {
 	}
 }
 
-func file(t *testing.T) *sqlite.Catalog {
+func file(t *testing.T) *catalogsqlite.Catalog {
 	t.Helper()
-	c, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), sqlite.FileName))
+	c, err := catalogsqlite.Open(t.Context(), filepath.Join(t.TempDir(), catalogsqlite.FileName))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, c.Close()) })
 	return c
 }
 
 // refusing is a catalog that refuses the item "bad".
-type refusing struct{ *sqlite.Catalog }
+type refusing struct{ *catalogsqlite.Catalog }
 
 func (c refusing) Put(ctx context.Context, items []feed.Item) ([]error, error) {
 	i := slices.IndexFunc(items, func(it feed.Item) bool { return it.ID == "bad" })
@@ -66,7 +66,7 @@ func (c refusing) Put(ctx context.Context, items []feed.Item) ([]error, error) {
 	return errs, err
 }
 
-func open(t *testing.T, items *sqlite.Catalog, x *index) *indexsync.Catalog {
+func open(t *testing.T, items *catalogsqlite.Catalog, x *index) *indexsync.Catalog {
 	t.Helper()
 	c, err := indexsync.Open(t.Context(), refusing{items}, x, popularitysqlite.New(items.File()))
 	require.NoError(t, err)

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/recall/memory"
+	recallmemory "github.com/freshet/freshet/recall/memory"
 )
 
 // synthetic returns items like real posts: about nine words per title from a large vocabulary with
@@ -165,7 +165,7 @@ func BenchmarkRecall(b *testing.B) {
 		var before, after runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&before)
-		s := memory.New()
+		s := recallmemory.New()
 		start := time.Now()
 		s.Upsert(items)
 		b.Logf("%d items took %s", n, time.Since(start))
@@ -198,13 +198,13 @@ func BenchmarkUpsert(b *testing.B) {
 	items := synthetic(100_000)
 	b.Run("100000-at-once", func(b *testing.B) {
 		for b.Loop() {
-			memory.New().Upsert(items)
+			recallmemory.New().Upsert(items)
 		}
 		b.ReportMetric(float64(b.N*len(items))/b.Elapsed().Seconds(), "items/s")
 	})
 	b.Run("batches-of-500", func(b *testing.B) {
 		for b.Loop() {
-			s := memory.New()
+			s := recallmemory.New()
 			for i := 0; i < len(items); i += 500 {
 				s.Upsert(items[i : i+500])
 			}
@@ -212,7 +212,7 @@ func BenchmarkUpsert(b *testing.B) {
 		b.ReportMetric(float64(b.N*len(items))/b.Elapsed().Seconds(), "items/s")
 	})
 	b.Run("one-update", func(b *testing.B) {
-		s := memory.New()
+		s := recallmemory.New()
 		s.Upsert(items)
 		b.ReportAllocs()
 		i := 0

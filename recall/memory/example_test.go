@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/recall/memory"
+	recallmemory "github.com/freshet/freshet/recall/memory"
 )
 
 // An interest against freshness: relevance × decay.
@@ -16,7 +16,7 @@ func Example() {
 	item := func(id, tag string, age time.Duration) feed.Item {
 		return feed.Item{ID: id, Title: "-", Tags: []string{tag}, UpdateTime: now.Add(-age).Unix()}
 	}
-	index := memory.New()
+	index := recallmemory.New()
 	index.Upsert([]feed.Item{
 		item("cats-now", "cats", time.Minute),
 		item("rust-yesterday", "rust", 25*time.Hour),

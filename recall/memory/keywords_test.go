@@ -11,7 +11,7 @@ import (
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/recall"
-	"github.com/freshet/freshet/recall/memory"
+	recallmemory "github.com/freshet/freshet/recall/memory"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -22,7 +22,7 @@ import (
 func TestKeywordsOnRealPosts(t *testing.T) {
 	testenv.WithoutRace(t)
 	t.Parallel()
-	s := memory.New()
+	s := recallmemory.New()
 	s.Upsert(testenv.Posts(t))
 	sites := map[string]float64{"github.com": 2, "medium.com": 1, "nytimes.com": 3, "show-hn": 1.5}
 	phrases := []string{"machine learning", "new york", "C++", "rust", "node.js", "天气"}
@@ -49,7 +49,7 @@ func TestKeywordsOnRealPosts(t *testing.T) {
 
 // assertPhrase checks the keyword's part of each candidate's score against the words of its title,
 // and returns the number of matches.
-func assertPhrase(t *testing.T, s *memory.Source, q feed.Query, phrase string) (matched int) {
+func assertPhrase(t *testing.T, s *recallmemory.Source, q feed.Query, phrase string) (matched int) {
 	t.Helper()
 	r, err := s.Recall(context.Background(), q)
 	require.NoError(t, err)

@@ -5,12 +5,12 @@ import (
 
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/recall"
-	"github.com/freshet/freshet/recall/memory"
+	recallmemory "github.com/freshet/freshet/recall/memory"
 	"github.com/freshet/freshet/recall/recalltest"
 )
 
 func open(_ *testing.T, items []feed.Item) recall.Source {
-	s := memory.New()
+	s := recallmemory.New()
 	s.Upsert(items)
 	return s
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/testenv"
-	"github.com/freshet/freshet/recall/memory"
+	recallmemory "github.com/freshet/freshet/recall/memory"
 	"github.com/freshet/freshet/recall/recalltest"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -78,7 +78,7 @@ func (w *world) item() feed.Item {
 
 // acts changes the counts of some items, in the source and in k. Acts are up to an hour, four days
 // or seven months old.
-func (w *world) acts(s *memory.Source, k *keep) {
+func (w *world) acts(s *recallmemory.Source, k *keep) {
 	changed := map[string]feed.Counts{}
 	for range w.IntN(1 + len(k.items)/4) {
 		it := &k.items[w.IntN(len(k.items))]
@@ -204,7 +204,7 @@ func (w *world) learned() (weights feed.LearnedWeights, l feed.Learned) {
 
 // check compares one round, and occasionally all rounds, with the reference: ids, scores and order
 // must be equal.
-func check(t *testing.T, w *world, s *memory.Source, k *keep) {
+func check(t *testing.T, w *world, s *recallmemory.Source, k *keep) {
 	t.Helper()
 	q := w.query()
 	r, err := s.Recall(context.Background(), q)
@@ -229,7 +229,7 @@ func check(t *testing.T, w *world, s *memory.Source, k *keep) {
 
 // checkRounds compares each round with the reference, restricted to the candidates after its
 // cursor.
-func checkRounds(t *testing.T, s *memory.Source, q feed.Query, ranked []feed.Candidate) {
+func checkRounds(t *testing.T, s *recallmemory.Source, q feed.Query, ranked []feed.Candidate) {
 	t.Helper()
 	for round := 0; round < 50; round++ {
 		r, err := s.Recall(context.Background(), q)
@@ -285,7 +285,7 @@ func TestEqualsReference(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(80) {
 		w := &world{Rand: rand.New(rand.NewPCG(seed, 1)), ids: 5 + int(seed)*2, span: time.Duration(seed%5+1) * 200 * time.Hour}
-		s, k := memory.New(), newKeep()
+		s, k := recallmemory.New(), newKeep()
 		for range 20 {
 			if w.IntN(10) == 0 {
 				s.LookForUnusedTerms()
@@ -315,7 +315,7 @@ func TestEqualsReferenceInBlocks(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(6) {
 		w := &world{Rand: rand.New(rand.NewPCG(seed, 2)), ids: 9000, span: []time.Duration{50, 500, 5000}[seed%3] * time.Hour}
-		s, k := memory.New(), newKeep()
+		s, k := recallmemory.New(), newKeep()
 		batch := w.items(6000 + 1500*int(seed%4))
 		s.Upsert(batch)
 		k.upsert(batch)
@@ -341,7 +341,7 @@ func TestPopularFarBehind(t *testing.T) {
 	}
 	items[0].Likes = 1000
 	items[4500].Likes = 1e8
-	s := memory.New()
+	s := recallmemory.New()
 	s.Upsert(items)
 	r, err := s.Recall(context.Background(), feed.Query{N: 2, Origin: now, Ranking: feed.Ranking{
 		Base: 0.1, PopularityWeight: 1, Decay: feed.Decay{Scale: 24 * time.Hour, Decay: 0.5, Floor: 0.4},
@@ -355,7 +355,7 @@ func TestPopularFarBehind(t *testing.T) {
 // terms.
 func TestUnusedTermsAreDropped(t *testing.T) {
 	t.Parallel()
-	s := memory.New()
+	s := recallmemory.New()
 	items := make([]feed.Item, 500)
 	for i := range items {
 		items[i] = feed.Item{ID: fmt.Sprint(i), Title: fmt.Sprintf("old%d", i), UpdateTime: 1, Tags: []string{fmt.Sprint("tag", i)}}
@@ -381,7 +381,7 @@ func TestUnusedTermsAreDropped(t *testing.T) {
 // TestSegmentsStayFew writes items one at a time.
 func TestSegmentsStayFew(t *testing.T) {
 	t.Parallel()
-	s := memory.New()
+	s := recallmemory.New()
 	for i := range 3000 {
 		s.Upsert([]feed.Item{{ID: fmt.Sprint(i % 2000), Title: "t", UpdateTime: int64(i + 1)}})
 		require.LessOrEqual(t, s.Segments(), 7*5)
@@ -398,7 +398,7 @@ func TestSegmentsStayFew(t *testing.T) {
 // and a write is visible when it returns.
 func TestReadersSeeWholeBatches(t *testing.T) {
 	t.Parallel()
-	s := memory.New()
+	s := recallmemory.New()
 	version := func(n int) []feed.Item {
 		items := make([]feed.Item, 50)
 		for i := range items {
@@ -443,7 +443,7 @@ func TestReadersSeeWholeBatches(t *testing.T) {
 // contains every item once.
 func TestReadersWhileCountsChange(t *testing.T) {
 	t.Parallel()
-	s := memory.New()
+	s := recallmemory.New()
 	items := make([]feed.Item, 50)
 	for i := range items {
 		items[i] = feed.Item{ID: fmt.Sprint(i), Title: "t", UpdateTime: now.Unix() - int64(i)}

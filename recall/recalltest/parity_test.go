@@ -8,13 +8,13 @@ import (
 	"testing"
 	"time"
 
-	catalog "github.com/freshet/freshet/catalog/elastic"
+	catalogelastic "github.com/freshet/freshet/catalog/elastic"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/esindex"
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/recall"
-	"github.com/freshet/freshet/recall/elastic"
-	"github.com/freshet/freshet/recall/memory"
+	recallelastic "github.com/freshet/freshet/recall/elastic"
+	recallmemory "github.com/freshet/freshet/recall/memory"
 	"github.com/freshet/freshet/recall/recalltest"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -37,16 +37,16 @@ func bothCounting(t *testing.T, items []feed.Item) (inElastic, inMemory recall.S
 	_, err = esindex.Ensure(ctx, client, index, esindex.Fields{})
 	require.NoError(t, err)
 	schema := esindex.Known(esindex.OwnSchema(esindex.Fields{}))
-	c := catalog.New(client, catalog.Config{Index: index, Schema: schema})
+	c := catalogelastic.New(client, catalogelastic.Config{Index: index, Schema: schema})
 	for part := range slices.Chunk(items, 5000) {
 		refused, err := c.Put(ctx, part)
 		require.NoError(t, err)
 		require.Nil(t, refused)
 	}
 	require.NoError(t, c.Refresh(ctx))
-	m := memory.New()
+	m := recallmemory.New()
 	m.Upsert(items)
-	return elastic.New(client, elastic.Config{Index: index, Schema: schema}), m, func(counts map[string]feed.Counts) {
+	return recallelastic.New(client, recallelastic.Config{Index: index, Schema: schema}), m, func(counts map[string]feed.Counts) {
 		unknown, again, err := c.SetCounts(ctx, counts)
 		require.NoError(t, err)
 		require.Empty(t, append(unknown, again...))

@@ -13,7 +13,7 @@ import (
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/catalog/catalogtest"
-	"github.com/freshet/freshet/catalog/sqlite"
+	catalogsqlite "github.com/freshet/freshet/catalog/sqlite"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/recall"
 	"github.com/freshet/freshet/recall/standby"
@@ -77,7 +77,7 @@ func (s some) Recall(context.Context, feed.Query) (recall.Result, error) {
 
 func store(t *testing.T) *cut {
 	t.Helper()
-	c, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), sqlite.FileName))
+	c, err := catalogsqlite.Open(t.Context(), filepath.Join(t.TempDir(), catalogsqlite.FileName))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, c.Close()) })
 	return &cut{Catalog: c}

@@ -18,7 +18,7 @@ import (
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/recall"
-	"github.com/freshet/freshet/recall/memory"
+	recallmemory "github.com/freshet/freshet/recall/memory"
 	"github.com/freshet/freshet/recall/trending"
 )
 
@@ -39,8 +39,8 @@ func (s shelf) Docs(_ context.Context, ids []string) ([]feed.Doc, error) {
 }
 
 // library returns an index and a catalog of the same items.
-func library(items []feed.Item) (*memory.Source, shelf) {
-	index, s := memory.New(), shelf{}
+func library(items []feed.Item) (*recallmemory.Source, shelf) {
+	index, s := recallmemory.New(), shelf{}
 	index.Upsert(items)
 	for _, it := range items {
 		s[it.ID] = it

@@ -11,7 +11,7 @@ import (
 
 	catalogsqlite "github.com/freshet/freshet/catalog/sqlite"
 	"github.com/freshet/freshet/configs"
-	memorydedup "github.com/freshet/freshet/dedup/memory"
+	dedupmemory "github.com/freshet/freshet/dedup/memory"
 	"github.com/freshet/freshet/dedup/spool"
 	"github.com/freshet/freshet/internal/sqlitefile"
 	eventssqlite "github.com/freshet/freshet/signals/events/sqlite"
@@ -67,7 +67,7 @@ func InspectImpressions(cfg configs.Config, dir string) error {
 	if cfg.UsesRedis() {
 		err = spool.Inspect(filepath.Join(dir, Spool))
 	} else {
-		err = memorydedup.Inspect(filepath.Join(dir, Impressions))
+		err = dedupmemory.Inspect(filepath.Join(dir, Impressions))
 	}
 	if err != nil {
 		return fmt.Errorf("impressions: %w; %s", err, advice)

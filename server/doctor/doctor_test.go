@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/freshet/freshet/catalog/sqlite"
+	catalogsqlite "github.com/freshet/freshet/catalog/sqlite"
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/sqlitefile"
@@ -32,10 +32,10 @@ func TestDoctorEmbedded(t *testing.T) {
 	assert.Equal(t, []Level{OK}, levels(Check(t.Context(), cfg, Options{Fix: true}), "data_dir"))
 	assert.DirExists(t, cfg.DataDir)
 
-	require.NoError(t, os.WriteFile(filepath.Join(cfg.DataDir, sqlite.FileName), []byte("this is not a database, whatever its name is"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(cfg.DataDir, catalogsqlite.FileName), []byte("this is not a database, whatever its name is"), 0o600))
 	assert.Equal(t, []Level{Broken}, levels(Check(t.Context(), cfg, Options{}), "catalog"))
 
-	cfg.DataDir = filepath.Join(filepath.Join(cfg.DataDir, sqlite.FileName), "below a file")
+	cfg.DataDir = filepath.Join(filepath.Join(cfg.DataDir, catalogsqlite.FileName), "below a file")
 	assert.Equal(t, []Level{Broken}, levels(Check(t.Context(), cfg, Options{Fix: true}), "data_dir"))
 }
 
@@ -75,14 +75,14 @@ func TestDoctorMigratesNothing(t *testing.T) {
 	t.Parallel()
 	cfg := embedded(t)
 	in := func(name string) string { return filepath.Join(cfg.DataDir, name) }
-	catalog, err := sqlite.Open(t.Context(), in(sqlite.FileName))
+	catalog, err := catalogsqlite.Open(t.Context(), in(catalogsqlite.FileName))
 	require.NoError(t, err)
 	store, err := socialsqlite.Open(t.Context(), in(socialsqlite.FileName), social.Options{})
 	require.NoError(t, err)
 	counts, err := eventssqlite.Open(t.Context(), in(eventssqlite.FileName))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, errors.Join(catalog.Close(), store.Close(), counts.Close())) })
-	for what, name := range map[string]string{"catalog": sqlite.FileName, "social": socialsqlite.FileName, "events": eventssqlite.FileName} {
+	for what, name := range map[string]string{"catalog": catalogsqlite.FileName, "social": socialsqlite.FileName, "events": eventssqlite.FileName} {
 		db, err := sqlitefile.Connect(in(name), "rw")
 		require.NoError(t, err)
 		var known int

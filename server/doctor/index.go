@@ -5,10 +5,10 @@ import (
 	"strings"
 
 	"github.com/freshet/freshet/catalog"
-	elasticcatalog "github.com/freshet/freshet/catalog/elastic"
+	catalogelastic "github.com/freshet/freshet/catalog/elastic"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/esindex"
-	"github.com/freshet/freshet/recall/elastic"
+	recallelastic "github.com/freshet/freshet/recall/elastic"
 	"github.com/freshet/freshet/server/itemindex"
 )
 
@@ -82,13 +82,13 @@ func (d *doctor) createIndices(ctx context.Context, client esindex.Client) ([]st
 func (d *doctor) tryRecall(ctx context.Context, client esindex.Client, schema esindex.Schema) {
 	const what, fix = "recall", "see the message; compare the index with docs/own-index.md"
 	known := esindex.Known(schema)
-	source := elastic.New(client, elastic.Config{Index: d.cfg.Elasticsearch.Index, Schema: known})
+	source := recallelastic.New(client, recallelastic.Config{Index: d.cfg.Elasticsearch.Index, Schema: known})
 	found, left, err := source.Try(ctx, feed.Query{Ranking: d.cfg.Ranking, Origin: d.clock().UTC(), N: d.cfg.Recall.N})
 	if err != nil {
 		d.report(Broken, what, fix, "%v", err)
 		return
 	}
-	items := elasticcatalog.New(client, elasticcatalog.Config{Index: d.cfg.Elasticsearch.Index, Schema: known})
+	items := catalogelastic.New(client, catalogelastic.Config{Index: d.cfg.Elasticsearch.Index, Schema: known})
 	missing, err := unread(ctx, items, found.Candidates)
 	if err != nil {
 		d.report(Broken, what, fix, "the items found by a search cannot be read: %v", err)

@@ -11,13 +11,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	elasticcatalog "github.com/freshet/freshet/catalog/elastic"
+	catalogelastic "github.com/freshet/freshet/catalog/elastic"
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/esindex"
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/recall"
-	elasticrecall "github.com/freshet/freshet/recall/elastic"
+	recallelastic "github.com/freshet/freshet/recall/elastic"
 	"github.com/freshet/freshet/server/connect"
 )
 
@@ -29,7 +29,7 @@ type system struct {
 	cfg    configs.Config
 	client esindex.Client
 	watch  *Watch
-	items  *elasticcatalog.Catalog
+	items  *catalogelastic.Catalog
 	use    Use
 }
 
@@ -43,8 +43,8 @@ func at(t *testing.T, address, index string) *system {
 	client, err := connect.Elastic(cfg, log)
 	require.NoError(t, err)
 	s := &system{T: t, cfg: cfg, client: client, watch: New(client, cfg, log)}
-	s.items = elasticcatalog.New(client, elasticcatalog.Config{Index: index, Schema: s.watch.Schema()})
-	source := elasticrecall.New(client, elasticrecall.Config{Index: index, Schema: s.watch.Schema()})
+	s.items = catalogelastic.New(client, catalogelastic.Config{Index: index, Schema: s.watch.Schema()})
+	source := recallelastic.New(client, recallelastic.Config{Index: index, Schema: s.watch.Schema()})
 	front := recall.NewFront(source, func() time.Time { return noon }, recall.FrontConfig{Standby: 10 * time.Minute, Timeout: cfg.Server.RequestTimeout})
 	s.use = Use{
 		Ready: func(context.Context) error { return nil },

@@ -20,7 +20,7 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/signals"
 	"github.com/freshet/freshet/signals/popularity"
-	"github.com/freshet/freshet/signals/popularity/redis"
+	popularityredis "github.com/freshet/freshet/signals/popularity/redis"
 )
 
 // shelf is an index with a fixed set of items. It can be down, and some items can be busy with
@@ -66,7 +66,7 @@ func (s *shelf) of(id string) feed.Counts {
 func TestPublisher(t *testing.T) {
 	t.Parallel()
 	client, prefix := testenv.Redis(t)
-	queue := redis.New(client, prefix)
+	queue := popularityredis.New(client, prefix)
 	index := &shelf{items: map[string]feed.Counts{"a": {}, "b": {}, "busy": {}}, busy: []string{"busy"}}
 	p := popularity.NewPublisher(queue, index, signals.Config{})
 	require.NoError(t, p.Flush(t.Context()), "there is nothing to do")
@@ -104,7 +104,7 @@ func TestPublisherRuns(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	var servers sync.WaitGroup
 	for _, agent := range []string{"u", "v"} {
-		queue := redis.New(client, prefix)
+		queue := popularityredis.New(client, prefix)
 		servers.Go(func() { popularity.NewPublisher(queue, index, signals.Config{}).Run(ctx) })
 		require.NoError(t, queue.Count(t.Context(), []popularity.Act{{Agent: popularity.Agent(agent), Item: "a", At: noon.Unix()}}))
 	}

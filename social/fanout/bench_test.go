@@ -9,14 +9,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/social"
-	"github.com/freshet/freshet/social/sqlite"
+	socialsqlite "github.com/freshet/freshet/social/sqlite"
 )
 
 // BenchmarkSuggest computes suggestions for an agent with the maximal number of friends.
 func BenchmarkSuggest(b *testing.B) {
 	now := time.Now()
 	clock := func() time.Time { return now }
-	store, err := sqlite.Open(b.Context(), filepath.Join(b.TempDir(), "social.db"), social.Options{Clock: clock})
+	store, err := socialsqlite.Open(b.Context(), filepath.Join(b.TempDir(), "social.db"), social.Options{Clock: clock})
 	require.NoError(b, err)
 	b.Cleanup(func() { _ = store.Close() })
 	follow := func(agent string, n, step int) {

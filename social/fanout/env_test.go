@@ -17,9 +17,9 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
-	"github.com/freshet/freshet/social/sqlite"
+	socialsqlite "github.com/freshet/freshet/social/sqlite"
 	"github.com/freshet/freshet/social/timeline"
-	"github.com/freshet/freshet/social/timeline/memory"
+	timelinememory "github.com/freshet/freshet/social/timeline/memory"
 )
 
 var zero time.Time // the time of changes made locally
@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 type env struct {
 	t        *testing.T
 	ctx      context.Context
-	store    *sqlite.Store // also the queue; calls to it and to the lists are not staged
+	store    *socialsqlite.Store // also the queue; calls to it and to the lists are not staged
 	lists    timeline.Lists
 	outboxes timeline.Lists
 	items    *fakeItems
@@ -55,7 +55,7 @@ const (
 type openLists func(t *testing.T, clock feed.Clock) (lists, outboxes timeline.Lists)
 
 func inMemory(_ *testing.T, clock feed.Clock) (lists, outboxes timeline.Lists) {
-	return memory.New(memory.Config{Cap: testCap, Clock: clock}), memory.New(memory.Config{Cap: testOutboxCap, Clock: clock})
+	return timelinememory.New(timelinememory.Config{Cap: testCap, Clock: clock}), timelinememory.New(timelinememory.Config{Cap: testOutboxCap, Clock: clock})
 }
 
 func newEnv(t *testing.T) *env { return openEnv(t, inMemory) }
@@ -65,7 +65,7 @@ func openEnv(t *testing.T, open openLists) *env {
 	e := &env{t: t, ctx: t.Context(), now: time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC), items: &fakeItems{byID: map[string]feed.Item{}}}
 	opts := social.Options{Clock: e.clock, CelebrityAt: 4, CelebrityUntil: 3, KeepJobs: true}
 	var err error
-	e.store, err = sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "social.db"), opts)
+	e.store, err = socialsqlite.Open(t.Context(), filepath.Join(t.TempDir(), "social.db"), opts)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, e.store.Close()) })
 	e.lists, e.outboxes = open(t, e.clock)

@@ -18,7 +18,7 @@ import (
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
 	"github.com/freshet/freshet/social/timeline"
-	"github.com/freshet/freshet/social/timeline/redis"
+	timelineredis "github.com/freshet/freshet/social/timeline/redis"
 )
 
 var (
@@ -42,11 +42,11 @@ func TestModelOnRedis(t *testing.T) {
 	testenv.Redis(t) // skips the test without Redis
 	model(t, func(t *testing.T, clock feed.Clock) (lists, outboxes timeline.Lists) {
 		client, prefix := testenv.Redis(t)
-		cfg := redis.Config{KeyPrefix: prefix, Clock: clock}
+		cfg := timelineredis.Config{KeyPrefix: prefix, Clock: clock}
 		cfg.Cap = testCap
-		lists = redis.NewTimelines(client, cfg)
+		lists = timelineredis.NewTimelines(client, cfg)
 		cfg.Cap = testOutboxCap
-		return lists, redis.NewOutboxes(client, cfg)
+		return lists, timelineredis.NewOutboxes(client, cfg)
 	}, testenv.Schedules(15))
 }
 

@@ -13,21 +13,21 @@ import (
 
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/graph"
-	"github.com/freshet/freshet/social/sqlite"
+	socialsqlite "github.com/freshet/freshet/social/sqlite"
 )
 
 var now = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 
 // store is a real store that can be made to fail.
 type store struct {
-	*sqlite.Store
+	*socialsqlite.Store
 	mu   sync.Mutex
 	left int // calls until it fails; negative: it never fails
 }
 
 func openStore(t testing.TB) *store {
 	t.Helper()
-	s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "social.db"), social.Options{Clock: func() time.Time { return now }})
+	s, err := socialsqlite.Open(t.Context(), filepath.Join(t.TempDir(), "social.db"), social.Options{Clock: func() time.Time { return now }})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	return &store{Store: s, left: -1}

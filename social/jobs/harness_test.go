@@ -14,7 +14,7 @@ import (
 
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
-	"github.com/freshet/freshet/social/sqlite"
+	socialsqlite "github.com/freshet/freshet/social/sqlite"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -23,7 +23,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // bubble's clock.
 type bench struct {
 	*testing.T
-	q    *sqlite.Store
+	q    *socialsqlite.Store
 	mu   sync.Mutex
 	seen []string
 	last time.Time // when a handler was last called
@@ -33,7 +33,7 @@ type bench struct {
 func inBubble(t *testing.T, test func(*bench)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		q, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "social.db"), social.Options{Clock: time.Now, KeepJobs: true})
+		q, err := socialsqlite.Open(t.Context(), filepath.Join(t.TempDir(), "social.db"), social.Options{Clock: time.Now, KeepJobs: true})
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, q.Close()) })
 		test(&bench{T: t, q: q})

@@ -24,7 +24,7 @@ import (
 	"github.com/freshet/freshet/social/media"
 	"github.com/freshet/freshet/social/media/folder"
 	"github.com/freshet/freshet/social/media/s3"
-	"github.com/freshet/freshet/social/sqlite"
+	socialsqlite "github.com/freshet/freshet/social/sqlite"
 )
 
 // inFolder returns a file store in a folder that the test can damage.
@@ -47,9 +47,9 @@ func inS3(t *testing.T, address string) media.Store {
 	return s
 }
 
-func rows(t *testing.T) *sqlite.Store {
+func rows(t *testing.T) *socialsqlite.Store {
 	t.Helper()
-	s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "social.db"), social.Options{})
+	s, err := socialsqlite.Open(t.Context(), filepath.Join(t.TempDir(), "social.db"), social.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, s.Close()) })
 	return s

@@ -20,7 +20,7 @@ import (
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/postitems"
 	"github.com/freshet/freshet/social/promotion"
-	"github.com/freshet/freshet/social/sqlite"
+	socialsqlite "github.com/freshet/freshet/social/sqlite"
 )
 
 var noon = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
@@ -29,7 +29,7 @@ var noon = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 type rig struct {
 	*promotion.Source
 	t     *testing.T
-	store *sqlite.Store
+	store *socialsqlite.Store
 	items catalog.Catalog
 	now   time.Time
 
@@ -58,7 +58,7 @@ func newRig(t *testing.T) *rig {
 	clock := func() time.Time { return r.now }
 	dir := t.TempDir()
 	var err error
-	r.store, err = sqlite.Open(t.Context(), filepath.Join(dir, "social.db"), social.Options{Clock: clock})
+	r.store, err = socialsqlite.Open(t.Context(), filepath.Join(dir, "social.db"), social.Options{Clock: clock})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, r.store.Close()) })
 	items, err := catalogsqlite.Open(t.Context(), filepath.Join(dir, "catalog.db"))

@@ -11,7 +11,7 @@ import (
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs/jobstest"
 	"github.com/freshet/freshet/social/socialtest"
-	"github.com/freshet/freshet/social/sqlite"
+	socialsqlite "github.com/freshet/freshet/social/sqlite"
 )
 
 func BenchmarkQueue(b *testing.B) {
@@ -52,7 +52,7 @@ func BenchmarkFollowAll(b *testing.B) {
 }
 
 // graph returns a store with one reader, who follows the given number of authors with posts each.
-func graph(b *testing.B, authors, posts int) *sqlite.Store {
+func graph(b *testing.B, authors, posts int) *socialsqlite.Store {
 	b.Helper()
 	s := open(b, filepath.Join(b.TempDir(), "s.db"), social.Options{})
 	for i := range authors {

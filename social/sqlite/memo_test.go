@@ -15,13 +15,13 @@ import (
 
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/socialtest"
-	"github.com/freshet/freshet/social/sqlite"
+	socialsqlite "github.com/freshet/freshet/social/sqlite"
 )
 
 // world is a store with posts for every audience, circles and some agents.
 type world struct {
 	*testing.T
-	*sqlite.Store
+	*socialsqlite.Store
 	r       *rand.Rand
 	agents  []string
 	circles []string

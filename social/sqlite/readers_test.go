@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/social"
-	"github.com/freshet/freshet/social/sqlite"
+	socialsqlite "github.com/freshet/freshet/social/sqlite"
 )
 
 // TestManyFirstReads has more readers than connections, and each reader is the first to need its
@@ -19,7 +19,7 @@ func TestManyFirstReads(t *testing.T) {
 	t.Parallel()
 	for range 5 {
 		synctest.Test(t, func(t *testing.T) {
-			s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "social.db"), social.Options{})
+			s, err := socialsqlite.Open(t.Context(), filepath.Join(t.TempDir(), "social.db"), social.Options{})
 			require.NoError(t, err)
 			reads := []func() error{
 				func() error {

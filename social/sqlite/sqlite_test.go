@@ -21,7 +21,7 @@ import (
 	"github.com/freshet/freshet/social/jobs"
 	"github.com/freshet/freshet/social/jobs/jobstest"
 	"github.com/freshet/freshet/social/socialtest"
-	"github.com/freshet/freshet/social/sqlite"
+	socialsqlite "github.com/freshet/freshet/social/sqlite"
 )
 
 // TestMain holds the test files in memory: no test here depends on the disk.
@@ -32,9 +32,9 @@ func TestMain(m *testing.M) {
 
 var zero time.Time // the time of changes made locally
 
-func open(t testing.TB, path string, opts social.Options) *sqlite.Store {
+func open(t testing.TB, path string, opts social.Options) *socialsqlite.Store {
 	t.Helper()
-	s, err := sqlite.Open(t.Context(), path, opts)
+	s, err := socialsqlite.Open(t.Context(), path, opts)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	return s
@@ -78,7 +78,7 @@ type place struct {
 
 func (p place) Open() socialtest.Backend { return open(p.t, p.path, p.opts) }
 
-func (p place) Close(b socialtest.Backend) { require.NoError(p.t, b.(*sqlite.Store).Close()) }
+func (p place) Close(b socialtest.Backend) { require.NoError(p.t, b.(*socialsqlite.Store).Close()) }
 
 func TestStore(t *testing.T) {
 	socialtest.Run(t, func(t *testing.T, opts social.Options) socialtest.Place {
@@ -91,7 +91,7 @@ func TestStore(t *testing.T) {
 func newer(t *testing.T, oldest int) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "social.db")
-	s, err := sqlite.Open(t.Context(), path, social.Options{})
+	s, err := socialsqlite.Open(t.Context(), path, social.Options{})
 	require.NoError(t, err)
 	require.NoError(t, s.Close())
 	testenv.NewerSQLite(t, path, oldest)
@@ -105,13 +105,13 @@ func TestAFileOfTheNextVersion(t *testing.T) {
 		return place{t, newer(t, 0), opts}
 	})
 	jobstest.Run(t, func(t *testing.T, opts social.Options) jobs.Queue { return open(t, newer(t, 0), opts) })
-	version, err := sqlite.Schema.Inspect(t.Context(), newer(t, 0))
+	version, err := socialsqlite.Schema.Inspect(t.Context(), newer(t, 0))
 	require.NoError(t, err)
 	require.Equal(t, version.Known+1, version.File)
 	path := newer(t, 1)
-	_, err = sqlite.Open(t.Context(), path, social.Options{})
+	_, err = socialsqlite.Open(t.Context(), path, social.Options{})
 	require.ErrorContains(t, err, fmt.Sprintf("written by a newer freshet (schema %d requires a version that supports schema %[1]d; this one supports up to %d)", version.File, version.Known))
-	_, err = sqlite.Schema.Inspect(t.Context(), path)
+	_, err = socialsqlite.Schema.Inspect(t.Context(), path)
 	require.ErrorContains(t, err, "written by a newer freshet")
 }
 
@@ -123,7 +123,7 @@ func TestOpenNamesTheFile(t *testing.T) {
 	require.NoError(t, err)
 	_, err = db.ExecContext(t.Context(), `ALTER TABLE likes RENAME TO others`)
 	require.NoError(t, errors.Join(err, db.Close()))
-	_, err = sqlite.Open(t.Context(), path, social.Options{})
+	_, err = socialsqlite.Open(t.Context(), path, social.Options{})
 	require.ErrorContains(t, err, "social store file "+path+": ")
 }
 
@@ -178,7 +178,7 @@ func TestOpenAtOnce(t *testing.T) {
 	var group sync.WaitGroup
 	for range 4 {
 		group.Go(func() {
-			s, err := sqlite.Open(t.Context(), path, social.Options{})
+			s, err := socialsqlite.Open(t.Context(), path, social.Options{})
 			if assert.NoError(t, err) {
 				assert.NoError(t, s.Ping(t.Context()))
 				assert.NoError(t, s.Close())
@@ -214,7 +214,7 @@ func TestOpenRefuses(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "social.db")
 			tc.make(t, path)
 			before, _ := os.ReadFile(path)
-			s, err := sqlite.Open(t.Context(), path, social.Options{})
+			s, err := socialsqlite.Open(t.Context(), path, social.Options{})
 			require.Nil(t, s)
 			require.ErrorContains(t, err, tc.want)
 			require.ErrorContains(t, err, path)

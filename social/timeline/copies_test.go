@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/social/timeline"
-	"github.com/freshet/freshet/social/timeline/memory"
+	timelinememory "github.com/freshet/freshet/social/timeline/memory"
 )
 
 type counting struct {
@@ -25,7 +25,7 @@ func (c *counting) ReadMany(ctx context.Context, lists []string, below timeline.
 
 func TestCopiesAnswerAsTheListsDo(t *testing.T) {
 	t.Parallel()
-	lists := memory.New(memory.Config{Cap: 7, Clock: time.Now})
+	lists := timelinememory.New(timelinememory.Config{Cap: 7, Clock: time.Now})
 	names := []string{"none", "empty", "short", "full"}
 	for size, name := range names[1:] {
 		token, _, err := lists.Begin(t.Context(), name)

@@ -10,21 +10,21 @@ import (
 	"github.com/freshet/freshet/internal/rediskeys"
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/recall/trending"
-	"github.com/freshet/freshet/recall/trending/redis"
+	trendingredis "github.com/freshet/freshet/recall/trending/redis"
 	"github.com/freshet/freshet/recall/trending/trendingtest"
 )
 
 func TestConformance(t *testing.T) {
 	trendingtest.Run(t, func(t *testing.T) func() trending.Store {
 		client, prefix := testenv.Redis(t)
-		return func() trending.Store { return redis.New(client, prefix) }
+		return func() trending.Store { return trendingredis.New(client, prefix) }
 	})
 }
 
 func TestConformanceOnACluster(t *testing.T) {
 	trendingtest.Run(t, func(t *testing.T) func() trending.Store {
 		client, prefix := testenv.RedisCluster(t)
-		return func() trending.Store { return redis.New(client, prefix) }
+		return func() trending.Store { return trendingredis.New(client, prefix) }
 	})
 }
 
@@ -32,7 +32,7 @@ func TestConformanceOnACluster(t *testing.T) {
 func TestAnotherFormat(t *testing.T) {
 	t.Parallel()
 	client, prefix := testenv.Redis(t)
-	s := redis.New(client, prefix)
+	s := trendingredis.New(client, prefix)
 	require.NoError(t, client.Set(t.Context(), rediskeys.For(client, prefix).Trending(), "2 x 5\n[]", time.Minute).Err())
 	_, err := s.Read(t.Context(), "")
 	require.ErrorContains(t, err, "unknown format")
@@ -44,7 +44,7 @@ func TestUnavailable(t *testing.T) {
 	t.Parallel()
 	client := goredis.NewClient(&goredis.Options{Addr: "127.0.0.1:1", MaxRetries: -1})
 	t.Cleanup(func() { _ = client.Close() })
-	s := redis.New(client, "")
+	s := trendingredis.New(client, "")
 	ctx := t.Context()
 	_, err := s.Read(ctx, "")
 	require.ErrorIs(t, err, trending.ErrUnavailable)

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/catalog"
-	"github.com/freshet/freshet/catalog/elastic"
+	catalogelastic "github.com/freshet/freshet/catalog/elastic"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/esindex"
 	"github.com/freshet/freshet/internal/testenv"
@@ -66,7 +66,7 @@ func open(t *testing.T, c *counts) (popularitysync.Catalog, func(id string) floa
 	require.NoError(t, err)
 	report, err := esindex.Inspect(t.Context(), client, index, esindex.Fields{})
 	require.NoError(t, err)
-	items := elastic.New(client, elastic.Config{Index: index, Schema: esindex.Known(report.Schema), Counts: popularitysync.Of(c)})
+	items := catalogelastic.New(client, catalogelastic.Config{Index: index, Schema: esindex.Known(report.Schema), Counts: popularitysync.Of(c)})
 	return popularitysync.New(items, c), func(id string) float64 {
 		var doc struct {
 			Source struct {

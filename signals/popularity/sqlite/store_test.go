@@ -11,13 +11,13 @@ import (
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/sqlitefile"
 	"github.com/freshet/freshet/signals/popularity"
-	"github.com/freshet/freshet/signals/popularity/sqlite"
+	popularitysqlite "github.com/freshet/freshet/signals/popularity/sqlite"
 )
 
 const now = int64(1_772_798_400) // 2026-03-06 12:00
 
 // open returns a store in a catalog file that has the given items.
-func open(t *testing.T, path string, items ...string) (*sqlite.Store, *sqlitefile.File) {
+func open(t *testing.T, path string, items ...string) (*popularitysqlite.Store, *sqlitefile.File) {
 	t.Helper()
 	file, err := sqlitefile.Catalog.Open(t.Context(), path)
 	require.NoError(t, err)
@@ -25,7 +25,7 @@ func open(t *testing.T, path string, items ...string) (*sqlite.Store, *sqlitefil
 	for _, id := range items {
 		exec(t, file, `INSERT INTO items (id, doc) VALUES (?, '{}') ON CONFLICT (id) DO UPDATE SET doc = excluded.doc`, id)
 	}
-	return sqlite.New(file), file
+	return popularitysqlite.New(file), file
 }
 
 func exec(t *testing.T, file *sqlitefile.File, text string, args ...any) {
@@ -34,14 +34,14 @@ func exec(t *testing.T, file *sqlitefile.File, text string, args ...any) {
 	require.NoError(t, err)
 }
 
-func add(t *testing.T, s *sqlite.Store, acts ...popularity.Act) map[string]feed.Counts {
+func add(t *testing.T, s *popularitysqlite.Store, acts ...popularity.Act) map[string]feed.Counts {
 	t.Helper()
 	changed, err := s.Add(t.Context(), acts)
 	require.NoError(t, err)
 	return changed
 }
 
-func stored(t *testing.T, s *sqlite.Store) map[string]feed.Counts {
+func stored(t *testing.T, s *popularitysqlite.Store) map[string]feed.Counts {
 	t.Helper()
 	all, err := s.Read(t.Context())
 	require.NoError(t, err)

@@ -12,7 +12,7 @@ import (
 	"github.com/freshet/freshet/internal/periodic"
 	"github.com/freshet/freshet/social/jobs"
 	"github.com/freshet/freshet/social/timeline"
-	redislists "github.com/freshet/freshet/social/timeline/redis"
+	timelineredis "github.com/freshet/freshet/social/timeline/redis"
 )
 
 const (
@@ -34,7 +34,7 @@ type Lost func(ctx context.Context, since time.Time) (int, error)
 // deliveries: after a failover, a restart, or the restore of a snapshot. It delivers them again, or
 // if it is unknown what is missing, drops the lists, which are then rebuilt.
 type Restored struct {
-	stamps *redislists.Stamps
+	stamps *timelineredis.Stamps
 	lost   Lost
 	late   *Late
 	clock  feed.Clock
@@ -42,14 +42,14 @@ type Restored struct {
 
 	mu    sync.Mutex
 	known map[string]string // stamp → the data that this process knows to be right
-	found []redislists.Stamp
+	found []timelineredis.Stamp
 	// refused means that Redis answers, but refuses to read the stamps.
 	refused bool
 }
 
 // NewRestored returns a Restored that reports to late. From then on late trusts no lists before
 // they were checked.
-func NewRestored(stamps *redislists.Stamps, lost Lost, late *Late, clock feed.Clock, log *slog.Logger) *Restored {
+func NewRestored(stamps *timelineredis.Stamps, lost Lost, late *Late, clock feed.Clock, log *slog.Logger) *Restored {
 	late.watched = true
 	return &Restored{stamps: stamps, lost: lost, late: late, clock: clock, log: log, known: map[string]string{}}
 }
@@ -104,9 +104,9 @@ func (r *Restored) repair(ctx context.Context) {
 	r.Check(ctx) // lists are trusted once nothing is found
 }
 
-func (r *Restored) repairAll(ctx context.Context, found []redislists.Stamp) error {
+func (r *Restored) repairAll(ctx context.Context, found []timelineredis.Stamp) error {
 	now := r.clock()
-	var unknown []redislists.Stamp
+	var unknown []timelineredis.Stamp
 	since := now
 	for _, st := range found {
 		switch from := r.lacksSince(st); {
@@ -144,7 +144,7 @@ func (r *Restored) repairAll(ctx context.Context, found []redislists.Stamp) erro
 
 // lacksSince returns the time since which writes may be missing from the data, or zero if it is
 // unknown.
-func (r *Restored) lacksSince(st redislists.Stamp) time.Time {
+func (r *Restored) lacksSince(st timelineredis.Stamp) time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {

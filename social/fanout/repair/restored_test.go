@@ -16,7 +16,7 @@ import (
 
 	"github.com/freshet/freshet/internal/rediskeys"
 	"github.com/freshet/freshet/internal/testenv"
-	redislists "github.com/freshet/freshet/social/timeline/redis"
+	timelineredis "github.com/freshet/freshet/social/timeline/redis"
 )
 
 // server is a process that uses the lists of a Redis.
@@ -36,7 +36,7 @@ type server struct {
 func newServer(t *testing.T, client redis.UniversalClient, prefix string) *server {
 	s := &server{T: t, clock: &clock{noon}, client: client, prefix: prefix, queue: &waiting{}, log: &bytes.Buffer{}}
 	s.late = NewLate(s.queue, s.clock.Now)
-	stamps := redislists.NewStamps(client, prefix)
+	stamps := timelineredis.NewStamps(client, prefix)
 	s.restored = NewRestored(stamps, s.lost, s.late, s.clock.Now, slog.New(slog.NewTextHandler(s.log, nil)))
 	return s
 }
@@ -87,7 +87,7 @@ func (s *server) there() bool {
 func (s *server) right() bool {
 	list, err := s.restored.stamps.Look(s.Context(), s.clock.Now())
 	require.NoError(s, err)
-	return !slices.ContainsFunc(list, func(st redislists.Stamp) bool { return s.restored.known[st.Key] != st.Data })
+	return !slices.ContainsFunc(list, func(st timelineredis.Stamp) bool { return s.restored.known[st.Key] != st.Data })
 }
 
 // TestListsOfUnknownDataAreDropped checks that the first server to find unknown data drops its

@@ -18,19 +18,19 @@ import (
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/graph"
 	"github.com/freshet/freshet/social/graph/stream"
-	"github.com/freshet/freshet/social/sqlite"
+	socialsqlite "github.com/freshet/freshet/social/sqlite"
 )
 
 // store is a real store that can be made unavailable. It counts the follows sent to it.
 type store struct {
-	*sqlite.Store
+	*socialsqlite.Store
 	down  atomic.Bool
 	calls atomic.Int64 // follows sent, including failed ones
 }
 
 func openStore(t *testing.T) *store {
 	t.Helper()
-	s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "social.db"), social.Options{})
+	s, err := socialsqlite.Open(t.Context(), filepath.Join(t.TempDir(), "social.db"), social.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, s.Close()) })
 	return &store{Store: s}
