@@ -74,6 +74,7 @@ type world struct {
 	faults []*faultproxy.Armed // faults that fired; the commands they delay may still be in transit
 
 	items   map[string]feed.Item
+	removed map[string]feed.Item
 	readers map[string]*reader
 }
 
@@ -97,7 +98,7 @@ func (lossy) Deliver(string, []string) {}
 func newWorld(t *testing.T, m mode, seed uint64) *world {
 	w := &world{
 		mode: m, cfg: m.config(t), rnd: rand.New(rand.NewPCG(seed, 0)), clock: at(noon),
-		items: map[string]feed.Item{}, readers: map[string]*reader{},
+		items: map[string]feed.Item{}, removed: map[string]feed.Item{}, readers: map[string]*reader{},
 	}
 	w.cfg.Recall.N = 20 + w.rnd.IntN(30)
 	w.cfg.Dedup.FalsePositiveRate, w.cfg.Dedup.DailyCapacity = 1e-9, 10_000
@@ -273,6 +274,7 @@ func (w *world) remove(t *testing.T) {
 	id := w.anyItem()
 	w.say("remove %s", id)
 	require.NoError(t, w.anyServer().Catalog.Remove(t.Context(), id))
+	w.removed[id] = w.items[id]
 	delete(w.items, id)
 	refreshIndex(t, w.apps[0].App)
 	w.changed()
@@ -310,6 +312,12 @@ func (w *world) report(t *testing.T) {
 		it, ok := w.items[id]
 		if !ok {
 			it.ID = id
+			// A server that still has the content of a removed item in its cache records its group, too.
+			gone := w.removed[id]
+			group := gone.Group()
+			s := r.shown[group]
+			s.fuzzy = true
+			r.shown[group] = s
 		}
 		for _, key := range keys(it) {
 			r.shown[key] = shown{at: w.clock.Now(), seen: true}

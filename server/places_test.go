@@ -83,7 +83,7 @@ type places struct {
 func newPlaces(t *testing.T, m mode, seed uint64, faults bool) *places {
 	p := &places{
 		world: &world{
-			mode: m, cfg: m.config(t), rnd: rand.New(rand.NewPCG(seed, 1)), clock: at(noon), items: map[string]feed.Item{}, readers: map[string]*reader{},
+			mode: m, cfg: m.config(t), rnd: rand.New(rand.NewPCG(seed, 1)), clock: at(noon), items: map[string]feed.Item{}, removed: map[string]feed.Item{}, readers: map[string]*reader{},
 		},
 		withFaults: faults, flaky: map[*server]*flaky{},
 		shownTo: map[string]map[string]sighting{}, cursors: map[string]social.Position{},
