@@ -68,12 +68,12 @@ func (c Call) Record() string {
 type Page struct {
 	Refs     []feed.Ref // best first; now in the pending set
 	HasMore  bool       // the session is not empty
-	Again    bool       // the call's record already had the step; nothing changed
+	Recorded bool       // the call's record already had the step; nothing changed
 	Replayed bool       // as Again, and the record was made by another call with the same request id
 	Shared   bool       // a further step, added to a record that was also returned to other calls
 	Next     int        // number of the call's next step
 	// First means that the call contains the agent's first refresh: the store knew of no earlier one
-	// within 8 days, in any feed, and [Replace.Known] was not set.
+	// within 8 days, in any feed, and [Replace.PostVersion] was not set.
 	First bool
 }
 

@@ -113,9 +113,9 @@ func (c *Client) AuthorPosts(ctx context.Context, id, cursor string, limit int) 
 
 // AuthorGrid calls GET /v1/authors/{id}/posts?view=grid: the first thumbnail and the counts of each
 // post of [Client.AuthorPosts]. limit 0 is the server's default of 10.
-func (c *Client) AuthorGrid(ctx context.Context, id, cursor string, limit int) (TilePage, error) {
+func (c *Client) AuthorGrid(ctx context.Context, id, cursor string, limit int) (GridPage, error) {
 	path := withQuery(v1("authors", id, "posts"), map[string]string{"view": "grid", "cursor": cursor}, map[string]int64{"limit": int64(limit)})
-	return call[TilePage](ctx, c, Request{Method: http.MethodGet, Path: path, Repeatable: true})
+	return call[GridPage](ctx, c, Request{Method: http.MethodGet, Path: path, Repeatable: true})
 }
 
 // CirclePosts calls GET /v1/circles/{id}/posts: the posts that the caller sees through a group, or
@@ -127,17 +127,17 @@ func (c *Client) CirclePosts(ctx context.Context, id, cursor string, limit int) 
 }
 
 // CircleGrid calls GET /v1/circles/{id}/posts?view=grid, as [Client.AuthorGrid] does for an author.
-func (c *Client) CircleGrid(ctx context.Context, id, cursor string, limit int) (TilePage, error) {
+func (c *Client) CircleGrid(ctx context.Context, id, cursor string, limit int) (GridPage, error) {
 	path := withQuery(v1("circles", id, "posts"), map[string]string{"view": "grid", "cursor": cursor}, map[string]int64{"limit": int64(limit)})
-	return call[TilePage](ctx, c, Request{Method: http.MethodGet, Path: path, Repeatable: true})
+	return call[GridPage](ctx, c, Request{Method: http.MethodGet, Path: path, Repeatable: true})
 }
 
-// TilePage is a page of a grid of posts.
-type TilePage struct {
-	Items      []Tile   `json:"items"`       // newest first
-	NextCursor string   `json:"next_cursor"` // for the next page; "" after an empty last page
-	HasMore    bool     `json:"has_more"`
-	Degraded   []string `json:"degraded"` // features that were unavailable
+// GridPage is a page of a grid of posts.
+type GridPage struct {
+	Items      []GridCard `json:"items"`       // newest first
+	NextCursor string     `json:"next_cursor"` // for the next page; "" after an empty last page
+	HasMore    bool       `json:"has_more"`
+	Degraded   []string   `json:"degraded"` // features that were unavailable
 
 	rawResponse
 }

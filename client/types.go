@@ -13,7 +13,7 @@ type (
 	AgentProfile     = api.AgentProfile
 	Audience         = social.Audience
 	Author           = social.AuthorInfo
-	Tile             = social.Tile
+	GridCard         = social.GridCard
 	AuthorCard       = api.AuthorCard
 	Circle           = social.Circle
 	CircleChange     = social.CircleChange
@@ -47,4 +47,16 @@ type (
 	ReportSource     = api.ReportSource
 	Shown            = api.Shown
 	Suggestion       = api.Suggestion
+)
+
+// Names of version 0.1, for code written for it. They go with version 0.3.
+type (
+	// Tile is [GridCard].
+	//
+	// Deprecated: use GridCard.
+	Tile = GridCard
+	// TilePage is [GridPage].
+	//
+	// Deprecated: use GridPage.
+	TilePage = GridPage
 )

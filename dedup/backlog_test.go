@@ -24,7 +24,7 @@ func (h *held) Record(_ context.Context, batch []Impression, _ time.Time) ([]Imp
 	return nil, nil
 }
 
-func (h *held) Settle(context.Context, []Impression) error { return nil }
+func (h *held) ClearPending(context.Context, []Impression) error { return nil }
 
 // TestTheOldestUnrecordedImpressionIsKnown blocks a writer and checks that the metric reports the
 // time of the oldest delivery until it is recorded.

@@ -88,20 +88,20 @@ type Filters interface {
 // Claimer is the pending set as sessions in this process use it, with at most one call at a time
 // per agent. (Sessions in Redis change it inside their own scripts, atomically with the session.)
 type Claimer interface {
-	// Held reports for each group whether it is pending.
-	Held(ctx context.Context, agent string, groups []string, now time.Time) ([]bool, error)
+	// Pending reports for each group whether it is pending.
+	Pending(ctx context.Context, agent string, groups []string, now time.Time) ([]bool, error)
 	// Claim adds groups to the pending set, as durably as the store can. After an error nothing is
 	// claimed.
 	Claim(ctx context.Context, agent string, groups []string, now time.Time) error
 	// Release removes groups that were claimed and not delivered from the pending set, except held
-	// ones ([Claimer.Hold]). Groups that are not pending are ignored, so Release may be retried after
+	// ones ([Claimer.AddShown]). Groups that are not pending are ignored, so Release may be retried after
 	// an error.
 	Release(ctx context.Context, agent string, groups []string) error
-	// Hold adds groups to the pending set that were shown at that time by something other than a
+	// AddShown adds groups to the pending set that were shown at that time by something other than a
 	// claim, even if they are pending already. The later of two times counts. Releasing an earlier
 	// claim does not remove them: only Settle, Forget and expiry do. Hold may be retried after an
 	// error.
-	Hold(ctx context.Context, agent string, groups []string, at time.Time) error
+	AddShown(ctx context.Context, agent string, groups []string, at time.Time) error
 }
 
 // Writer is the part of the store that the recorder uses.
@@ -111,10 +111,10 @@ type Writer interface {
 	// nil confirm all. Unconfirmed impressions may be in the filter nevertheless. Recording them again
 	// is safe, even on a later day.
 	Record(ctx context.Context, batch []Impression, now time.Time) (unconfirmed []Impression, err error)
-	// Settle removes impressions from the pending sets. Only impressions that Record has confirmed may
+	// ClearPending removes impressions from the pending sets. Only impressions that Record has confirmed may
 	// be settled, and only after a grace period. Impressions that are not pending are ignored. Settle
 	// may be retried after an error.
-	Settle(ctx context.Context, batch []Impression) error
+	ClearPending(ctx context.Context, batch []Impression) error
 }
 
 // Store is a complete dedup backend.
@@ -136,25 +136,25 @@ type Config struct {
 	Served            bool          // impressions.on: true = served, false = seen
 }
 
-// NoteTTL is how long a server's note lasts without renewal: long enough to restart a server that
+// OutageMarkerTTL is how long a server's note lasts without renewal: long enough to restart a server that
 // died.
-const NoteTTL = 60 * time.Second
+const OutageMarkerTTL = 60 * time.Second
 
-// Notes let servers warn one another that they have served groups the store does not yet know of,
+// OutageMarkers let servers warn one another that they have served groups the store does not yet know of,
 // because it was down.
-type Notes interface {
-	Noter
+type OutageMarkers interface {
+	OutageMarker
 	// Any reports whether any server's note exists, including this server's. An error wraps
 	// [ErrUnavailable] if the store is down.
 	Any(ctx context.Context) (bool, error)
 }
 
-// Noter is the part of [Notes] that writes.
-type Noter interface {
-	// Leave creates or renews a server's note for [NoteTTL]. It may be retried after an error, which
+// OutageMarker is the part of [OutageMarkers] that writes.
+type OutageMarker interface {
+	// Set creates or renews a server's note for [OutageMarkerTTL]. It may be retried after an error, which
 	// wraps [ErrUnavailable] if the store is down.
-	Leave(ctx context.Context, server string) error
-	// Remove deletes the note, if there is one. If it fails, the note expires after [NoteTTL]; errors
+	Set(ctx context.Context, server string) error
+	// Remove deletes the note, if there is one. If it fails, the note expires after [OutageMarkerTTL]; errors
 	// are as for Leave.
 	Remove(ctx context.Context, server string) error
 }

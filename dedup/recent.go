@@ -56,7 +56,7 @@ func (q *recent) since(t time.Time) map[string][]string {
 }
 
 // Withdraw makes groups that an agent was shown pending and removes them from the pages still to be
-// shown. It is the method of a session store, or [Claimer.Hold] if sessions are elsewhere. An error
+// shown. It is the method of a session store, or [Claimer.AddShown] if sessions are elsewhere. An error
 // that wraps [ErrForeign] concerns this agent alone, and a retry does not help.
 type Withdraw func(ctx context.Context, agent string, groups []string, at time.Time) error
 

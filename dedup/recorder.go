@@ -80,7 +80,7 @@ type Recorder struct {
 	pool      *ants.Pool
 	writes    sync.WaitGroup // batches handed to the pool
 	backlog   backlog
-	settler   *settler
+	cleaner   *pendingCleaner
 	recent    recent
 	collected chan struct{} // closed when the collector has ended
 
@@ -107,7 +107,7 @@ func NewRecorder(ctx context.Context, w Writer, clock feed.Clock, cfg RecorderCo
 	r := &Recorder{
 		w: w, clock: clock, cfg: cfg, ctx: ctx, abandon: abandon,
 		queue: make(chan delivery, cfg.Queue), pool: pool,
-		settler:   startSettler(ctx, w, cfg),
+		cleaner:   startPendingCleaner(ctx, w, cfg),
 		collected: make(chan struct{}),
 	}
 	go r.collect()
@@ -239,7 +239,7 @@ func (r *Recorder) record(batch []delivery, members int) {
 	}
 	r.finish(batch, members, left, err)
 	if err == nil {
-		r.settler.add(all)
+		r.cleaner.add(all)
 	}
 }
 
@@ -285,7 +285,7 @@ func (r *Recorder) Close(ctx context.Context) Totals {
 	<-r.collected
 	r.writes.Wait() // returns soon after ctx has ended, because then every write fails at once
 	r.abandon()
-	<-r.settler.ended
+	<-r.cleaner.ended
 	r.pool.Release()
 	return r.Totals()
 }

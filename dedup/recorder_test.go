@@ -58,7 +58,7 @@ func (f *flaky) Record(ctx context.Context, batch []dedup.Impression, _ time.Tim
 	return unconfirmed, err
 }
 
-func (f *flaky) Settle(_ context.Context, batch []dedup.Impression) error {
+func (f *flaky) ClearPending(_ context.Context, batch []dedup.Impression) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, i := range batch {

@@ -22,7 +22,7 @@ func TestForget(t *testing.T) {
 		at, err := r.stores.Sessions.Refreshed(t.Context(), "u_1", feed.ForYou)
 		require.NoError(t, err)
 		require.True(t, at.IsZero())
-		held, err := r.seen.Held(t.Context(), "u_1", run(0, 5), r.clock())
+		held, err := r.seen.Pending(t.Context(), "u_1", run(0, 5), r.clock())
 		require.NoError(t, err)
 		require.NotContains(t, held, true, "nothing is pending")
 		_, err = r.Profile(t.Context(), "u_1")

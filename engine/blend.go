@@ -25,8 +25,8 @@ func (b *pageBuilder) blend(from []feed.Candidate, pattern feed.Pattern, by feed
 	ranked := make([]feed.Ref, 0, min(len(from), most))
 	for page := 1; len(b.order) < most; page++ {
 		b.beginPage()
-		queues.takeUp()
-		queues.hold(promotedPositions(pattern, len(b.order), max(1, size)))
+		queues.resume()
+		queues.reserve(promotedPositions(pattern, len(b.order), max(1, size)))
 		for len(b.page) < max(1, size) && len(b.order) < most {
 			right := pattern.At(len(b.order))
 			f, some := queues.filler(right, false)
@@ -41,11 +41,11 @@ func (b *pageBuilder) blend(from []feed.Candidate, pattern feed.Pattern, by feed
 					b.proper = len(b.order)
 				}
 			}
-			c, placed := b.takeFrom(queues, f, page)
+			c, placed := b.placeFrom(queues, f, page)
 			if !placed {
 				continue
 			}
-			b.leaveOut(queues.taken(c), c)
+			b.leaveOut(queues.removeDuplicate(c), c)
 			if b.places != nil {
 				b.places[c].right = right
 			}
@@ -99,9 +99,9 @@ func compareScores(a, b *feed.Candidate) int {
 	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.UpdateTime, a.UpdateTime), cmp.Compare(a.ID, b.ID))
 }
 
-// takeFrom places the best candidate of a source at the next position. It returns false if the
+// placeFrom places the best candidate of a source at the next position. It returns false if the
 // candidate was set aside.
-func (b *pageBuilder) takeFrom(queues *sourceQueues, f filler, page int) (c int32, placed bool) {
+func (b *pageBuilder) placeFrom(queues *sourceQueues, f filler, page int) (c int32, placed bool) {
 	queue := queues.left
 	if f.aside {
 		queue = queues.aside
@@ -111,7 +111,7 @@ func (b *pageBuilder) takeFrom(queues *sourceQueues, f filler, page int) (c int3
 	if f.source != feed.SourcePromoted {
 		at = b.best()
 	}
-	c = b.takeOut(at)
+	c = b.remove(at)
 	queue[f.source] = b.rest
 	same := b.sameStory(c)
 	if same >= 0 && !f.aside && !queues.waited[c] {
@@ -147,7 +147,7 @@ type sourceQueues struct {
 	aside      queues
 	waited     map[int32]bool  // set aside on an earlier page, and not set aside again
 	duplicates map[int32]int32 // the duplicate of each item that promoted and another source propose
-	held       []int32         // duplicates reserved for promoted positions
+	reserved   []int32         // duplicates reserved for promoted positions
 }
 
 // queues holds candidates by source, best first; promoted ones in the order drawn.
@@ -187,9 +187,9 @@ func newSourceQueues(from []feed.Candidate) *sourceQueues {
 
 func (q *sourceQueues) compare(a, b int32) int { return compareScores(&q.from[a], &q.from[b]) }
 
-// takeUp starts a page: following always resumes its candidates set aside, other sources if they
+// resume starts a page: following always resumes its candidates set aside, other sources if they
 // have nothing else.
-func (q *sourceQueues) takeUp() {
+func (q *sourceQueues) resume() {
 	for _, c := range q.aside[feed.SourceFollowing] {
 		q.waited[c] = true
 		q.insert(q.left, feed.SourceFollowing, c)
@@ -235,28 +235,28 @@ func (q *sourceQueues) drop(c int32) {
 	}
 }
 
-// hold prevents other sources from placing the duplicates of the next n promoted candidates.
-func (q *sourceQueues) hold(n int) {
+// reserve prevents other sources from placing the duplicates of the next n promoted candidates.
+func (q *sourceQueues) reserve(n int) {
 	next := q.left[feed.SourcePromoted]
 	for _, c := range next[:min(n, len(next))] {
 		if duplicate, ok := q.duplicates[c]; ok {
 			q.drop(duplicate)
-			q.held = append(q.held, duplicate)
+			q.reserved = append(q.reserved, duplicate)
 		}
 	}
 }
 
 // release returns the held candidates to their queues. It returns false if there were none.
 func (q *sourceQueues) release() (some bool) {
-	for _, c := range q.held {
+	for _, c := range q.reserved {
 		q.insert(q.left, homeSource(q.from[c].Source), c)
 	}
-	some, q.held = len(q.held) > 0, q.held[:0]
+	some, q.reserved = len(q.reserved) > 0, q.reserved[:0]
 	return some
 }
 
-// taken removes and returns the duplicate of a placed candidate; -1 means it has none.
-func (q *sourceQueues) taken(c int32) int32 {
+// removeDuplicate removes and returns the duplicate of a placed candidate; -1 means it has none.
+func (q *sourceQueues) removeDuplicate(c int32) int32 {
 	duplicate, ok := q.duplicates[c]
 	if !ok {
 		return -1
@@ -264,6 +264,6 @@ func (q *sourceQueues) taken(c int32) int32 {
 	delete(q.duplicates, c)
 	delete(q.duplicates, duplicate)
 	q.drop(duplicate)
-	q.held = slices.DeleteFunc(q.held, func(h int32) bool { return h == duplicate })
+	q.reserved = slices.DeleteFunc(q.reserved, func(h int32) bool { return h == duplicate })
 	return duplicate
 }

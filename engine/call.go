@@ -48,9 +48,9 @@ func (c *call) next() cache.Call {
 	return cache.Call{RequestID: c.RequestID, Owner: c.owner, Feed: c.Feed, Action: string(c.Action), Limit: c.Limit, Step: c.step}
 }
 
-// made records the outcome of the next step. A request that ends during a step does not learn its
+// stepDone records the outcome of the next step. A request that ends during a step does not learn its
 // outcome either.
-func (c *call) made(ctx context.Context, p cache.Page, err error) {
+func (c *call) stepDone(ctx context.Context, p cache.Page, err error) {
 	if err == nil {
 		c.step, c.uncertain, c.first = p.Next, false, c.first || p.First
 		return
@@ -58,10 +58,10 @@ func (c *call) made(ctx context.Context, p cache.Page, err error) {
 	c.uncertain = c.uncertain || errors.Is(err, cache.ErrUncertain) || ctx.Err() != nil
 }
 
-// unheard returns, after the call was answered or has failed, the step from which on the call may
+// abandonFrom returns, after the call was answered or has failed, the step from which on the call may
 // have been handed refs that will not be delivered; some is false if there are none. Refs handed
 // to a failed call with a request id are left for its retry.
-func (c *call) unheard(failed error) (from cache.Call, some bool) {
+func (c *call) abandonFrom(failed error) (from cache.Call, some bool) {
 	from = c.next()
 	if failed != nil {
 		if c.kept {
@@ -72,29 +72,29 @@ func (c *call) unheard(failed error) (from cache.Call, some bool) {
 	return from, c.uncertain
 }
 
-// parts is the set of parts that an answer lacks.
-type parts uint16
+// missingParts is the set of parts that an answer lacks.
+type missingParts uint16
 
 const (
-	lacksRecall    parts = 1 << iota // candidates are from an earlier recall or session
-	lacksDedup                       // only this process's memory prevented repeats
-	lacksSession                     // the page is in neither a session nor a pending set
-	lacksCatalog                     // items whose content was not cached are left out; for a timeline, the mutes are unknown
-	lacksTimeline                    // there was no list: the social store answered
-	lacksSocial                      // the social store was unavailable: of posts, only cached public ones are shown
-	lacksWhy                         // the items have no reasons
-	lacksFollowing                   // for home: a source failed or was late, and is left out
-	lacksTrending
-	lacksDiscovery
-	lacksPromoted
+	missingRecall    missingParts = 1 << iota // candidates are from an earlier recall or session
+	missingDedup                              // only this process's memory prevented repeats
+	missingSession                            // the page is in neither a session nor a pending set
+	missingCatalog                            // items whose content was not cached are left out; for a timeline, the mutes are unknown
+	missingTimeline                           // there was no list: the social store answered
+	missingSocial                             // the social store was unavailable: of posts, only cached public ones are shown
+	missingWhy                                // the items have no reasons
+	missingFollowing                          // for home: a source failed or was late, and is left out
+	missingTrending
+	missingDiscovery
+	missingPromoted
 )
 
-var partNames = []string{"recall", "dedup", "session", "catalog", "timeline", "social", "why", "following", "trending", "discovery", "promoted"}
+var missingNames = []string{"recall", "dedup", "session", "catalog", "timeline", "social", "why", "following", "trending", "discovery", "promoted"}
 
 // names lists the parts as in [Answer.Degraded]; nil if none are missing.
-func (p parts) names() []string {
+func (p missingParts) names() []string {
 	var out []string
-	for i, name := range partNames {
+	for i, name := range missingNames {
 		if p&(1<<i) != 0 {
 			out = append(out, name)
 		}
@@ -105,7 +105,7 @@ func (p parts) names() []string {
 // page is a page that is being turned into an answer.
 type page struct {
 	cache.Page
-	lacks       parts
+	missing     missingParts
 	ofSession   bool // from the previous session, in place of a list for all readers
 	sessionless bool // handed out without the session store: only this process remembers it
 }
@@ -135,10 +135,10 @@ func (e *Engine) oldSessionPage(ctx context.Context, c *call, cause error) (page
 	if !down(ctx, cause) {
 		return page{}, cause
 	}
-	p, err := c.take(ctx, c.Limit)
+	p, err := c.pop(ctx, c.Limit)
 	if err != nil || len(p.Refs) == 0 {
 		return page{}, cause
 	}
-	p.lacks = lacksRecall
+	p.missing = missingRecall
 	return p, nil
 }

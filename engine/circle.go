@@ -15,7 +15,7 @@ type CircleRequest struct {
 	Circle string
 	Below  social.Position // position of the cursor; zero means from the newest
 	Limit  int             // 1 to [MaxTimelineLimit]
-	Grid   bool            // return the cards of [social.Tiles]
+	Grid   bool            // return the cards of [social.GridCards]
 }
 
 // Circle returns one page of the posts that the reader sees through a circle, without those that
@@ -33,12 +33,12 @@ func (t *Timelines) Circle(ctx context.Context, r CircleRequest) (TimelinePage, 
 	page, err := read.circlePage(ctx, r)
 	if err == nil && r.Grid {
 		ids := each(page.Posts, func(c social.Card) string { return c.ID })
-		page.Posts, err = t.stores.Posts.Tiles(ctx, r.Reader, ids)
+		page.Posts, err = t.stores.Posts.GridCards(ctx, r.Reader, ids)
 	}
 	if err != nil {
 		return TimelinePage{}, err
 	}
-	return t.answer(ctx, r.Reader, page, read.lacks)
+	return t.answer(ctx, r.Reader, page, read.missing)
 }
 
 func (r *timelineRead) circlePage(ctx context.Context, req CircleRequest) (TimelinePage, error) {

@@ -19,7 +19,7 @@ func (n *network) namesOnlyVisible(reader string, p social.Position) {
 	if p.Zero() || p.ID == "post:-" {
 		return
 	}
-	cards, err := n.store.Cards(n.Context(), reader, []social.Known{{ID: p.ID}})
+	cards, err := n.store.Cards(n.Context(), reader, []social.PostVersion{{ID: p.ID}})
 	require.NoError(n, err)
 	require.True(n, cards[0].Visible, "the cursor %v names a post that %s may not see", p, reader)
 }

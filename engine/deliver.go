@@ -31,10 +31,10 @@ func (e *Engine) deliver(ctx context.Context, c *call, p page) (Answer, error) {
 		e.stores.Prefetch.After(c.Agent, c.Feed, c.Limit)
 	}
 	c.profile = got.profile
-	lacks := p.lacks | got.lacks()
-	countDegraded(lacks)
+	missing := p.missing | got.missing()
+	countDegraded(missing)
 	a := Answer{
-		Docs: got.docs, Refs: got.refs, HasMore: p.HasMore, Degraded: lacks.names(), NewReader: c.first && lacks == 0,
+		Docs: got.docs, Refs: got.refs, HasMore: p.HasMore, Degraded: missing.names(), NewReader: c.first && missing == 0,
 	}
 	if trends := e.stores.Home.Trends; trends != nil && c.Feed == feed.HomeFeed {
 		a.Trends = trends.Trends(feed.IDs(got.refs))
@@ -62,12 +62,12 @@ func (e *Engine) record(ctx context.Context, c *call, p page, got hydrated) {
 	e.tally(c, got)
 }
 
-// take takes a page from the session. A call is the [pageSource] of its pages.
-func (c *call) take(ctx context.Context, n int) (page, error) {
+// pop takes a page from the session. A call is the [pageSource] of its pages.
+func (c *call) pop(ctx context.Context, n int) (page, error) {
 	ctx, end := c.e.enter(ctx, pageStage)
 	defer end()
 	p, err := c.e.stores.Sessions.Pop(ctx, cache.Pop{Agent: c.Agent, Limit: n, Now: c.e.cfg.Clock(), Call: c.next()})
-	c.made(ctx, p, err)
+	c.stepDone(ctx, p, err)
 	return page{Page: p}, err
 }
 
@@ -82,7 +82,7 @@ func (c *call) read(ctx context.Context, p page) (hydrated, error) {
 		return got, err
 	}
 	refs, unsure := p.Refs, false
-	if !p.sessionless && !p.Again {
+	if !p.sessionless && !p.Recorded {
 		refs, unsure = c.e.failOpen.unseen(ctx, c, refs)
 	}
 	got, err := c.e.stages.hydrate(ctx, c.Agent, refs)

@@ -180,7 +180,7 @@ func (e *Engine) Feed(ctx context.Context, r Request) (Answer, error) {
 	}
 	a, err := e.traced(e.cfg.Begin(ctx), r, func(ctx context.Context) (Answer, error) {
 		if r.Silent {
-			return e.peek(ctx, r)
+			return e.silentRefresh(ctx, r)
 		}
 		c := e.newCall(r)
 		a, err := e.page(ctx, c)
@@ -208,7 +208,7 @@ func (e *Engine) page(ctx context.Context, c *call) (Answer, error) {
 		flow = e.refresh
 	}
 	a, err := flow(ctx, c)
-	if call, some := c.unheard(err); some {
+	if call, some := c.abandonFrom(err); some {
 		e.abandoned.add(ctx, c.Agent, call)
 	}
 	return a, err
@@ -221,7 +221,7 @@ func (e *Engine) Close() { e.abandoned.close() }
 // refreshes after a pop whose answer was lost: the page step of the refresh returns the items
 // that the pop took, if any.
 func (e *Engine) loadMore(ctx context.Context, c *call) (Answer, error) {
-	p, err := c.take(ctx, c.Limit)
+	p, err := c.pop(ctx, c.Limit)
 	countLoadMore(p, err)
 	if e.failOpen.allows(ctx, err) {
 		return e.refresh(ctx, c)

@@ -60,7 +60,7 @@ func withOutcome(x api.Explanation, outcome api.Outcome) []string {
 func (r *rig) see(t *testing.T, id string) {
 	t.Helper()
 	require.NoError(t, r.Seen(t.Context(), "u_1", []string{id}))
-	require.NoError(t, r.stores.Seen.(dedup.Store).Settle(t.Context(), []dedup.Impression{{Agent: "u_1", Group: id}}))
+	require.NoError(t, r.stores.Seen.(dedup.Store).ClearPending(t.Context(), []dedup.Impression{{Agent: "u_1", Group: id}}))
 }
 
 // told returns an item that is the given number of minutes old an hour after explainedAt.

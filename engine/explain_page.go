@@ -20,7 +20,7 @@ type explainedList struct {
 	rest []feed.Ref
 }
 
-func (d *explainedList) take(_ context.Context, n int) (page, error) {
+func (d *explainedList) pop(_ context.Context, n int) (page, error) {
 	refs := d.rest[:min(n, len(d.rest))]
 	d.rest = d.rest[len(refs):]
 	return page{Page: cache.Page{Refs: refs, HasMore: len(d.rest) > 0}}, nil
@@ -36,16 +36,16 @@ func (*explainedList) restore(context.Context, page, []feed.Ref) {}
 // page builds the page that a refresh would return.
 func (x *explaining) page(ctx context.Context) error {
 	d := &explainedList{x, x.found.session()}
-	p, err := d.take(ctx, x.r.Limit)
+	p, err := d.pop(ctx, x.r.Limit)
 	if err != nil {
 		return err
 	}
-	p.sessionless = x.lacks&lacksDedup != 0
+	p.sessionless = x.missing&missingDedup != 0
 	got, err := fillPage(ctx, d, x.r.Limit, &p)
 	if err != nil {
 		return err
 	}
-	x.lacks |= got.lacks()
+	x.missing |= got.missing()
 	outcomes := make(map[string]api.Outcome, len(got.refs)+got.short())
 	for outcome, refs := range map[api.Outcome][]feed.Ref{api.OutcomePaged: got.refs, api.OutcomeGone: got.gone, api.OutcomeMuted: got.muted} {
 		for _, ref := range refs {
@@ -66,19 +66,19 @@ func (x *explaining) contents(ctx context.Context, outcomes map[string]api.Outco
 	if err != nil && (len(docs) != len(ids) || !down(ctx, err)) {
 		return err
 	}
-	var down parts
+	var down missingParts
 	if errors.Is(err, social.ErrUnavailable) {
-		down = lacksSocial
+		down = missingSocial
 	}
 	refusals := x.query.Profile.Refusals()
 	for i, doc := range docs {
 		c := &x.out.Candidates[i]
 		c.Outcome = cmp.Or(c.Outcome, outcomes[c.ID])
 		if doc.Missing() && err != nil {
-			x.lacks |= unread(doc.ID, err)
+			x.missing |= unread(doc.ID, err)
 		} else if c.Outcome == "" {
 			ref := feed.Ref{ID: c.ID, Group: c.Group, Source: homeSource(c.Source)}
-			if outcome := becomes(refusals, x.r.Agent, ref, doc, x.now.Unix(), down); outcome != api.OutcomePaged {
+			if outcome := classify(refusals, x.r.Agent, ref, doc, x.now.Unix(), down); outcome != api.OutcomePaged {
 				c.Outcome = outcome
 			}
 		}

@@ -64,7 +64,7 @@ type explaining struct {
 	unlisted  []api.Explained   // counted as seen and not listed; they may be repeated
 	ofDay     map[string]int    // the number of candidates in the filter of each day
 	counts    map[api.Outcome]int
-	lacks     parts
+	missing   missingParts
 }
 
 // listed is how many candidates are listed regardless of their outcome. After those, only
@@ -136,7 +136,7 @@ func (x *explaining) recall(ctx context.Context) (err error) {
 	x.exhausted, x.out.OutOfTime = r.last, r.late && len(x.found.ranked) < x.r.Limit
 	x.place(r.survivors, r.builder.places)
 	x.placeRepeats()
-	x.lacks |= x.found.lacks
+	x.missing |= x.found.missing
 	return nil
 }
 
@@ -284,5 +284,5 @@ func (x *explaining) count() {
 	to.Paged, to.Kept, to.Seen, to.Pending = n[api.OutcomePaged], n[api.OutcomeKept], n[api.OutcomeSeen], n[api.OutcomePending]
 	to.Muted, to.Gone, to.Story, to.Outside = n[api.OutcomeMuted], n[api.OutcomeGone], n[api.OutcomeStory], n[api.OutcomeOutside]
 	to.Group = n[api.OutcomeGroup] + n[api.OutcomeOwn]
-	x.out.Degraded = x.lacks.names()
+	x.out.Degraded = x.missing.names()
 }

@@ -57,8 +57,8 @@ func (f *failOpen) retried(c *call) (page, error) {
 func (f *failOpen) page(c *call, found chosen) (page, error) {
 	refs := found.ranked[:min(c.Limit, len(found.ranked))]
 	p, err := f.sessionless.put(c, page{
-		Page:  cache.Page{Refs: refs, HasMore: len(found.ranked) > len(refs)},
-		lacks: found.lacks | lacksSession, sessionless: true,
+		Page:    cache.Page{Refs: refs, HasMore: len(found.ranked) > len(refs)},
+		missing: found.missing | missingSession, sessionless: true,
 	}, f.e.cfg.Clock())
 	if err == nil && !p.Replayed {
 		f.served.add(c.Agent, feed.ClaimKeys(refs), true, f.e.cfg.Clock())

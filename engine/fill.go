@@ -22,8 +22,8 @@ const passOver = 8
 
 // pageSource supplies the candidates of a page: the session of a [call], or an [explainedList].
 type pageSource interface {
-	// take removes and returns the next refs, n at most.
-	take(ctx context.Context, n int) (page, error)
+	// pop removes and returns the next refs, n at most.
+	pop(ctx context.Context, n int) (page, error)
 	// read hydrates a page and leaves out the items that cannot be shown.
 	read(ctx context.Context, p page) (hydrated, error)
 	// discard releases refs that will not be shown.
@@ -83,7 +83,7 @@ func (h *hydrated) undelivered(first []feed.Ref) []feed.Ref {
 func readOn(ctx context.Context, d pageSource, limit int, p *page, got hydrated, err error) (hydrated, error) {
 	taken := p.Refs
 	for try := 0; err != nil && len(got.lost) > 0 && try < passOver && p.HasMore && !p.sessionless && !p.Replayed && ctx.Err() == nil; try++ {
-		more, takeErr := d.take(ctx, limit)
+		more, takeErr := d.pop(ctx, limit)
 		if takeErr != nil || len(more.Refs) == 0 {
 			break
 		}
@@ -112,17 +112,17 @@ func topUp(ctx context.Context, d pageSource, limit int, p *page, got *hydrated)
 	// Another call with the same request id may have filled it up already.
 	missing := min(got.short(), limit-len(got.docs))
 	for try := 0; missing > 0 && p.HasMore && (try < topUps || len(got.docs) == 0); try++ {
-		more, err := d.take(ctx, missing)
+		more, err := d.pop(ctx, missing)
 		if err != nil {
 			if p.HasMore = len(got.docs) > 0; p.HasMore {
-				p.lacks |= lacksSession
+				p.missing |= missingSession
 			}
 			return
 		}
 		got.further = append(got.further, more.Refs...)
 		fill, err := d.read(ctx, more)
 		if err != nil {
-			got.unread |= cmp.Or(fill.unread, lacksCatalog)
+			got.unread |= cmp.Or(fill.unread, missingCatalog)
 			return
 		}
 		got.add(fill)
@@ -135,13 +135,13 @@ func topUp(ctx context.Context, d pageSource, limit int, p *page, got *hydrated)
 type hydrated struct {
 	profile *feed.Profile // the agent's, read with the content; nil if nothing was read
 	docs    []feed.Doc
-	refs    []feed.Ref // of the docs
-	gone    []feed.Ref // deleted or changed meanwhile
-	muted   []feed.Ref // refused by the profile as it is now
-	lost    []feed.Ref // content that cannot be read at the moment
-	shown   []feed.Ref // handed out without the session store, which still held them
-	unread  parts      // the parts whose content could not be read
-	unsure  bool       // the stores may lack further items that were handed out
+	refs    []feed.Ref   // of the docs
+	gone    []feed.Ref   // deleted or changed meanwhile
+	muted   []feed.Ref   // refused by the profile as it is now
+	lost    []feed.Ref   // content that cannot be read at the moment
+	shown   []feed.Ref   // handed out without the session store, which still held them
+	unread  missingParts // the parts whose content could not be read
+	unsure  bool         // the stores may lack further items that were handed out
 
 	first     []feed.Doc // the docs that no other call was answered with
 	firstRefs []feed.Ref // of first
@@ -162,10 +162,10 @@ func (h *hydrated) unshown() []feed.Ref {
 	return slices.DeleteFunc(out, func(r feed.Ref) bool { return held[r.Group] || held[r.ID] })
 }
 
-func (h *hydrated) lacks() parts {
+func (h *hydrated) missing() missingParts {
 	p := h.unread
 	if h.unsure {
-		p |= lacksDedup
+		p |= missingDedup
 	}
 	return p
 }
@@ -212,7 +212,7 @@ func (s *stages) hydrate(ctx context.Context, agent string, refs []feed.Ref) (hy
 	}
 	got := hydrated{profile: &profile, docs: make([]feed.Doc, 0, len(refs)), refs: make([]feed.Ref, 0, len(refs))}
 	if errors.Is(err, social.ErrUnavailable) {
-		got.unread = lacksSocial // set even if cached posts were returned
+		got.unread = missingSocial // set even if cached posts were returned
 	}
 	refused, indexErr := s.refused(ctx, &profile, refs)
 	if indexErr != nil && !down(ctx, indexErr) {
@@ -227,7 +227,7 @@ func (s *stages) hydrate(ctx context.Context, agent string, refs []feed.Ref) (hy
 			got.unread |= unread(ref.ID, err)
 			continue
 		}
-		outcome := becomes(refusals, agent, ref, doc, now, got.unread)
+		outcome := classify(refusals, agent, ref, doc, now, got.unread)
 		if outcome == api.OutcomePaged && refused[ref.ID] {
 			outcome = api.OutcomeMuted
 		}
@@ -257,20 +257,20 @@ func (s *stages) refused(ctx context.Context, p *feed.Profile, refs []feed.Ref) 
 }
 
 // unread returns the part that an answer lacks if the content of an item could not be read.
-func unread(id string, err error) parts {
+func unread(id string, err error) missingParts {
 	if feed.IsPost(id) && errors.Is(err, social.ErrUnavailable) {
-		return lacksSocial
+		return missingSocial
 	}
-	return lacksCatalog
+	return missingCatalog
 }
 
-// becomes returns the outcome of a ref with that content. OutcomeGone means that the item was
+// classify returns the outcome of a ref with that content. OutcomeGone means that the item was
 // deleted; that it is no longer as checked and claimed, since it changed its group or is dated in
 // the future, and will be chosen again as it is now; or that the reader has unfollowed its
 // author, if unread says that this is known. OutcomeOwn means that only the content names the
 // agent as an author. OutcomeMuted means that the profile refuses it; OutcomePaged, that it can
 // be shown.
-func becomes(r *feed.Refusals, agent string, ref feed.Ref, doc feed.Doc, now int64, unread parts) api.Outcome {
+func classify(r *feed.Refusals, agent string, ref feed.Ref, doc feed.Doc, now int64, unread missingParts) api.Outcome {
 	if doc.Missing() {
 		return api.OutcomeGone
 	}
@@ -283,7 +283,7 @@ func becomes(r *feed.Refusals, agent string, ref feed.Ref, doc feed.Doc, now int
 	if r.Ref(ref) || r.Selective() && refused(r, doc) {
 		return api.OutcomeMuted
 	}
-	if ref.Source == feed.SourceFollowing && !doc.Listed && unread&lacksSocial == 0 {
+	if ref.Source == feed.SourceFollowing && !doc.Listed && unread&missingSocial == 0 {
 		return api.OutcomeGone
 	}
 	return api.OutcomePaged

@@ -17,7 +17,7 @@ import (
 
 // propose proposes the next posts of an agent's timeline to home, newest first, as the timeline
 // would show them. While the social store is unavailable, it proposes cached public posts.
-func (t *Timelines) propose(ctx context.Context, q feed.Query) (out recall.Proposals, lacks parts, err error) {
+func (t *Timelines) propose(ctx context.Context, q feed.Query) (out recall.Proposals, missing missingParts, err error) {
 	read := &timelineRead{t: t, agent: q.Agent, profile: q.Profile, heads: map[string]postHead{}}
 	req := TimelineRequest{Agent: q.Agent, Limit: q.N}
 	if q.After != "" {
@@ -36,7 +36,7 @@ func (t *Timelines) propose(ctx context.Context, q feed.Query) (out recall.Propo
 	if page.HasMore {
 		out.Next = formatPosition(page.Next)
 	}
-	return out, read.lacks, nil
+	return out, read.missing, nil
 }
 
 const (
@@ -75,7 +75,7 @@ func (r *timelineRead) proposals(ctx context.Context, req TimelineRequest, since
 				crowd++
 			}
 		}
-		if lacks := req.Limit - (len(page.Posts) - crowd); min(crowd, lacks) <= inTurn {
+		if missing := req.Limit - (len(page.Posts) - crowd); min(crowd, missing) <= inTurn {
 			break
 		}
 	}
@@ -104,15 +104,15 @@ type postHead struct {
 }
 
 // known returns a post with the version of its cached content; 0 if none is cached.
-func (r *timelineRead) known(post social.Position) social.Known {
+func (r *timelineRead) known(post social.Position) social.PostVersion {
 	if r.heads == nil {
-		return social.Known{ID: post.ID}
+		return social.PostVersion{ID: post.ID}
 	}
 	head, ok := r.t.heads.Get(post.ID)
 	if ok {
 		r.heads[post.ID] = head
 	}
-	return social.Known{ID: post.ID, Version: head.version}
+	return social.PostVersion{ID: post.ID, Version: head.version}
 }
 
 // head returns the head of a card, which has content only if that was not known.

@@ -99,7 +99,7 @@ func (g *Guest) Page(ctx context.Context, limit int) (GuestPage, error) {
 	}
 	r := guestRead{g: g, now: g.cfg.Clock()}
 	if stale {
-		r.lacks |= lacksTrending
+		r.missing |= missingTrending
 	}
 	ctx = g.cfg.Begin(ctx)
 	list := g.order(set, limit)
@@ -115,22 +115,22 @@ func (g *Guest) Page(ctx context.Context, limit int) (GuestPage, error) {
 	if err != nil {
 		return GuestPage{}, err
 	}
-	countDegraded(r.lacks)
-	return GuestPage{Items: placePromoted(items, limit), Degraded: r.lacks.names()}, nil
+	countDegraded(r.missing)
+	return GuestPage{Items: placePromoted(items, limit), Degraded: r.missing.names()}, nil
 }
 
 // guestRead holds the state of building one page.
 type guestRead struct {
-	g     *Guest
-	now   time.Time
-	lacks parts
+	g       *Guest
+	now     time.Time
+	missing missingParts
 }
 
 // newest returns the newest items and public posts, as many as may be needed.
 func (r *guestRead) newest(ctx context.Context) ([]feed.Candidate, error) {
 	found, err := recallFrom(ctx, r.g.stores.Newest, feed.Query{Ranking: newestFirst, Origin: r.g.cfg.origin(r.now), N: newestGuests})
 	if found.Stale || err != nil && ctx.Err() == nil {
-		r.lacks |= lacksRecall
+		r.missing |= missingRecall
 	}
 	return found.Candidates, err
 }
@@ -144,7 +144,7 @@ func (r *guestRead) promoted(ctx context.Context, limit int) []guestRef {
 	found, err := r.g.stores.Promoted.Propose(ctx, feed.Query{Origin: r.now, N: positions})
 	if err != nil {
 		r.g.cfg.Log.WarnContext(ctx, "the guest feed lacks promoted items", slog.Any("error", err))
-		r.lacks |= lacksPromoted
+		r.missing |= missingPromoted
 		return nil
 	}
 	return each(found.Proposals, func(p recall.Proposal) guestRef {
@@ -182,12 +182,12 @@ func (r *guestRead) read(ctx context.Context, refs []guestRef) ([]GuestItem, err
 		docs = make([]feed.Doc, len(ids)) // nothing could be read
 	}
 	if errors.Is(err, social.ErrUnavailable) {
-		r.lacks |= lacksSocial // set even if cached posts were returned
+		r.missing |= missingSocial // set even if cached posts were returned
 	}
 	r.keep(docs, ids, err)
 	items := make([]GuestItem, 0, len(refs))
 	for i, doc := range docs {
-		if becomes(&feed.Refusals{}, "", refs[i].Ref, doc, r.now.Unix(), 0) == api.OutcomePaged {
+		if classify(&feed.Refusals{}, "", refs[i].Ref, doc, r.now.Unix(), 0) == api.OutcomePaged {
 			items = append(items, GuestItem{Doc: doc, Source: refs[i].Source, Trend: refs[i].trend})
 		}
 	}
@@ -195,7 +195,7 @@ func (r *guestRead) read(ctx context.Context, refs []guestRef) ([]GuestItem, err
 }
 
 // keep caches the items that were read, and fills in unreadable ones from the cache. Posts are
-// cached where their deletion is known; see [social.KeptCards].
+// cached where their deletion is known; see [social.CachedCards].
 func (r *guestRead) keep(docs []feed.Doc, ids []string, err error) {
 	g := r.g
 	g.mu.Lock()
@@ -204,7 +204,7 @@ func (r *guestRead) keep(docs []feed.Doc, ids []string, err error) {
 		k, kept := g.kept.Peek(id)
 		switch {
 		case docs[i].Missing() && err != nil:
-			r.lacks |= unread(id, err)
+			r.missing |= unread(id, err)
 			if kept && r.now.Sub(k.at) <= keepGuest && !k.at.After(r.now) {
 				docs[i] = k.Doc
 			}

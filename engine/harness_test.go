@@ -163,7 +163,7 @@ func recorded(t *testing.T, recorder engine.Recorder) {
 func (r *rig) settled(t *testing.T) {
 	t.Helper()
 	recorded(t, r.stores.Recorder)
-	require.NoError(t, r.seen.Settle(t.Context(), r.recorder.all()))
+	require.NoError(t, r.seen.ClearPending(t.Context(), r.recorder.all()))
 }
 
 // verdicts returns the dedup store's verdicts for groups of u_1.

@@ -56,12 +56,12 @@ type homeSupply struct {
 }
 
 // proposeFunc returns the proposals of one round of a source, and the parts that they lack.
-type proposeFunc func(ctx context.Context, q feed.Query) (recall.Proposals, parts, error)
+type proposeFunc func(ctx context.Context, q feed.Query) (recall.Proposals, missingParts, error)
 
 // sourceQueue is one source of home.
 type sourceQueue struct {
 	source  feed.Source
-	lacks   parts // the part that is missing if the source fails
+	missing missingParts // the part that is missing if the source fails
 	propose proposeFunc
 	n       int // proposals of a round; 0 means the query's N
 	want    int // survivors wanted: the source's share of a page
@@ -69,46 +69,46 @@ type sourceQueue struct {
 	done    bool // it has no more, or has failed
 	err     error
 	got     recall.Proposals // in the current round
-	lacking parts            // the parts that got lacks
+	lacking missingParts     // the parts that got lacks
 }
 
 // homeSupply prepares the sources for a page of that many positions.
 func (s *stages) homeSupply(positions int) *homeSupply {
 	h := &homeSupply{home: &s.e.stores.Home, stages: s}
 	shares := h.home.Pattern.Shares(positions)
-	add := func(source feed.Source, lacks parts, n int, propose proposeFunc) {
-		h.queues = append(h.queues, &sourceQueue{source: source, lacks: lacks, propose: propose, n: n, want: shares[source]})
+	add := func(source feed.Source, missing missingParts, n int, propose proposeFunc) {
+		h.queues = append(h.queues, &sourceQueue{source: source, missing: missing, propose: propose, n: n, want: shares[source]})
 	}
 	proposer := func(p recall.Proposer) proposeFunc {
-		return func(ctx context.Context, q feed.Query) (recall.Proposals, parts, error) {
+		return func(ctx context.Context, q feed.Query) (recall.Proposals, missingParts, error) {
 			got, err := p.Propose(ctx, q)
 			return got, 0, err
 		}
 	}
 	if h.home.Promoted != nil {
-		add(feed.SourcePromoted, lacksPromoted, 0, proposer(h.home.Promoted))
+		add(feed.SourcePromoted, missingPromoted, 0, proposer(h.home.Promoted))
 	}
 	if h.home.Following != nil {
-		add(feed.SourceFollowing, lacksFollowing, homeAtOnce, h.home.Following.propose)
+		add(feed.SourceFollowing, missingFollowing, homeAtOnce, h.home.Following.propose)
 	}
 	if h.home.Trending != nil {
-		add(feed.SourceTrending, lacksTrending, homeAtOnce, proposer(h.home.Trending))
+		add(feed.SourceTrending, missingTrending, homeAtOnce, proposer(h.home.Trending))
 	}
-	add(feed.SourceDiscovery, lacksDiscovery, min(homeAtOnce, s.e.cfg.N), h.discover)
+	add(feed.SourceDiscovery, missingDiscovery, min(homeAtOnce, s.e.cfg.N), h.discover)
 	return h
 }
 
 // discover recalls as for-you does.
-func (h *homeSupply) discover(ctx context.Context, q feed.Query) (got recall.Proposals, lacks parts, err error) {
+func (h *homeSupply) discover(ctx context.Context, q feed.Query) (got recall.Proposals, missing missingParts, err error) {
 	result, err := recallFrom(ctx, h.stages.recall, q)
 	if result.Stale {
-		lacks = lacksRecall
+		missing = missingRecall
 	}
 	got.Next, got.Proposals = result.Next, make([]recall.Proposal, len(result.Candidates))
 	for i, c := range result.Candidates {
 		got.Proposals[i].Candidate = c
 	}
-	return got, lacks, err
+	return got, missing, err
 }
 
 // ask queries, concurrently, each source that lacks its share, and returns the scored proposals.
@@ -221,12 +221,12 @@ func (h *homeSupply) candidates(asked []*sourceQueue, r *rounds) []feed.Candidat
 	out, q := make([]feed.Candidate, 0, total), &r.query
 	for _, l := range asked {
 		if l.err != nil {
-			r.found.lacks |= l.lacks
+			r.found.missing |= l.missing
 			continue
 		}
-		r.found.lacks |= l.lacking
+		r.found.missing |= l.lacking
 		if l.got.Stale {
-			r.found.lacks |= l.lacks
+			r.found.missing |= l.missing
 		}
 		for i := range l.got.Proposals {
 			p := &l.got.Proposals[i]

@@ -116,7 +116,7 @@ func (p conditionedPosts) Celebrities(ctx context.Context, reader string) (socia
 	return p.TimelinePosts.Celebrities(ctx, reader)
 }
 
-func (p conditionedPosts) Cards(ctx context.Context, reader string, posts []social.Known) ([]social.Card, error) {
+func (p conditionedPosts) Cards(ctx context.Context, reader string, posts []social.PostVersion) ([]social.Card, error) {
 	if p.home.truths++; p.home.truths == p.home.fails {
 		return nil, social.ErrUnavailable
 	}
@@ -209,22 +209,22 @@ func TestASourceOfHomeIsSlowFailingOrEmpty(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					h := newHome(t)
 					h.are[source] = is
-					missing, lacks, takes := source, []string(nil), time.Duration(0)
+					gone, missing, takes := source, []string(nil), time.Duration(0)
 					switch is {
 					case healthySource:
-						missing = feed.SourceScore
+						gone = feed.SourceScore
 					case slowSource:
 						takes = sourceFor
 						fallthrough
 					case failingSource:
-						lacks = []string{source.String()}
+						missing = []string{source.String()}
 					}
 					begun := time.Now()
 					first, err := h.ask(engine.ActionRefresh, 20)
 					require.NoError(t, err)
 					assert.Equal(t, takes, time.Since(begun))
-					assert.Equal(t, without(missing, 20), sources(first))
-					assert.Equal(t, lacks, first.Degraded)
+					assert.Equal(t, without(gone, 20), sources(first))
+					assert.Equal(t, missing, first.Degraded)
 					assert.True(t, first.HasMore)
 
 					h.are[source] = healthySource

@@ -31,7 +31,7 @@ var (
 		values{"outcome", "unseen", "seen", "pending"})
 	degraded = newCounters("freshet_degraded_total",
 		"Answers that lack a part, by part: recall, dedup, session, catalog, timeline, social, why; for home also following, trending, discovery, promoted; for the guest feed also trending, promoted.",
-		append(values{"part"}, partNames...))
+		append(values{"part"}, missingNames...))
 	sourceQueries = newCounters("freshet_home_source_asks_total",
 		"Queries of the sources of home, by source (following, trending, discovery, promoted) and result (ok, late: timed out, error).",
 		values{"source", "following", "trending", "discovery", "promoted"}, values{"result", "ok", "late", "error"})
@@ -153,7 +153,7 @@ func countClicks(acts []Act, shown []wasShown, hidden map[string]bool) {
 	}
 }
 
-func countDegraded(p parts) {
+func countDegraded(p missingParts) {
 	for _, name := range p.names() {
 		degraded[name].Inc()
 	}

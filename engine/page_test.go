@@ -394,8 +394,8 @@ func TestATopUpMayFail(t *testing.T) {
 		return func(r *rig) { r.catalog.set(rule{err: err, skip: 1}) }
 	}
 	for name, c := range map[string]struct {
-		fail  func(r *rig)
-		lacks string
+		fail    func(r *rig)
+		missing string
 	}{
 		"at its pop":                            {pop, "session"},
 		"at its content":                        {content(errors.New("broken")), "catalog"},
@@ -409,7 +409,7 @@ func TestATopUpMayFail(t *testing.T) {
 			a := r.ask(t, loadMore(4))
 			assert.Equal(t, []string{"i002", "i004"}, docIDs(a))
 			assert.True(t, a.HasMore)
-			assert.Equal(t, []string{c.lacks}, a.Degraded)
+			assert.Equal(t, []string{c.missing}, a.Degraded)
 			r.sessions.up()
 			r.catalog.up()
 			r.wants(t, loadMore(2), run(5, 7), true)

@@ -132,7 +132,7 @@ func (b *pageBuilder) buildPage(page, size, most int) bool {
 	b.drawer.begin(size)
 	for taken := 0; len(b.page) < size; {
 		for ; len(b.rest) == 0 && taken < 2; taken++ { // the first time for stories that the page does not have
-			b.takeUp()
+			b.resume()
 		}
 		if len(b.rest) == 0 || b.proper >= 0 && len(b.order) >= most {
 			break
@@ -142,7 +142,7 @@ func (b *pageBuilder) buildPage(page, size, most int) bool {
 		if !drawn {
 			at, source = b.best(), feed.SourceScore
 		}
-		c := b.takeOut(at)
+		c := b.remove(at)
 		same := b.sameStory(c)
 		if same >= 0 && taken < 2 {
 			b.setAside(c, same)
@@ -165,8 +165,8 @@ func (b *pageBuilder) beginPage() {
 	b.page, b.pageStories = b.page[:0], b.pageStories[:0]
 }
 
-// takeUp resumes the candidates set aside, because nothing else is left.
-func (b *pageBuilder) takeUp() {
+// resume resumes the candidates set aside, because nothing else is left.
+func (b *pageBuilder) resume() {
 	if b.proper < 0 {
 		b.proper = len(b.order)
 	}
@@ -175,8 +175,8 @@ func (b *pageBuilder) takeUp() {
 	b.rest = b.all
 }
 
-// takeOut removes a candidate from rest.
-func (b *pageBuilder) takeOut(at int) int32 {
+// remove removes a candidate from rest.
+func (b *pageBuilder) remove(at int) int32 {
 	c := b.rest[at]
 	copy(b.rest[1:at+1], b.rest[:at]) // it is most often among the first
 	b.rest = b.rest[1:]

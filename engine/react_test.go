@@ -149,7 +149,7 @@ type shownPosts struct {
 	reads []string // the reader of each
 }
 
-func (p *shownPosts) Cards(_ context.Context, reader string, posts []social.Known) ([]social.Card, error) {
+func (p *shownPosts) Cards(_ context.Context, reader string, posts []social.PostVersion) ([]social.Card, error) {
 	p.reads = append(p.reads, reader)
 	cards := make([]social.Card, len(posts))
 	for i, known := range posts {

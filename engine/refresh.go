@@ -49,7 +49,7 @@ func (e *Engine) refresh(ctx context.Context, c *call) (Answer, error) {
 // follow pages from the session that the previous refresh built. It returns false if nothing is
 // left.
 func (e *Engine) follow(ctx context.Context, c *call) (a Answer, ok bool, err error) {
-	p, err := c.take(ctx, c.Limit)
+	p, err := c.pop(ctx, c.Limit)
 	if e.failOpen.allows(ctx, err) {
 		return Answer{}, false, nil
 	}
@@ -102,7 +102,7 @@ func (e *Engine) freshPage(ctx context.Context, c *call) (page, error) {
 		return p, failed
 	}
 	if before.Replayed {
-		c.made(ctx, before, nil)
+		c.stepDone(ctx, before, nil)
 		return page{Page: before}, nil
 	}
 	q, variant := e.query(c.Agent, profile)
@@ -113,15 +113,15 @@ func (e *Engine) freshPage(ctx context.Context, c *call) (page, error) {
 			return e.oldSessionPage(ctx, c, err)
 		}
 		if c.Action == ActionLoadMore { // scrolling must end, so items already shown today are not repeated
-			found.again = found.again[:found.earlier]
+			found.repeats = found.repeats[:found.earlier]
 		}
 		if e.cfg.RecordServed && len(found.stale) > 0 && try == 1 {
 			e.stores.Recorder.Deliver(c.Agent, found.stale)
 		}
-		if found.lacks&lacksDedup != 0 {
+		if found.missing&missingDedup != 0 {
 			return e.failOpen.page(c, found) // trying the session too would only cost its timeout
 		}
-		if found.standIn && !c.pastSession {
+		if found.fallback && !c.pastSession {
 			// The list for all readers is a substitute; what is left of the session is the
 			// reader's own.
 			c.pastSession = true
@@ -134,8 +134,8 @@ func (e *Engine) freshPage(ctx context.Context, c *call) (page, error) {
 		if e.failOpen.allows(ctx, err) {
 			return e.failOpen.page(c, found)
 		}
-		if err != nil || len(p.Refs) > 0 || len(found.ranked)+len(found.again) == 0 || p.Replayed || try == pageTries {
-			return page{Page: p, lacks: found.lacks}, err
+		if err != nil || len(p.Refs) > 0 || len(found.ranked)+len(found.repeats) == 0 || p.Replayed || try == pageTries {
+			return page{Page: p, missing: found.missing}, err
 		}
 	}
 }
@@ -148,6 +148,6 @@ func (e *Engine) replace(ctx context.Context, c *call, found chosen, known bool)
 		Agent: c.Agent, Ranked: found.session(), Limit: c.Limit,
 		Now: e.cfg.Clock(), Call: c.next(), CheckedAt: found.checkedAt, Known: known,
 	})
-	c.made(ctx, p, err)
+	c.stepDone(ctx, p, err)
 	return p, err
 }

@@ -28,7 +28,7 @@ func (t *Timelines) Replies(ctx context.Context, r RepliesRequest) (page Timelin
 		return page, err
 	}
 	ctx = t.cfg.Begin(ctx)
-	root, err := t.stores.Posts.Cards(ctx, r.Reader, []social.Known{{ID: r.Post}})
+	root, err := t.stores.Posts.Cards(ctx, r.Reader, []social.PostVersion{{ID: r.Post}})
 	if err != nil {
 		return page, err
 	}
@@ -56,18 +56,18 @@ func (t *Timelines) Replies(ctx context.Context, r RepliesRequest) (page Timelin
 		return TimelinePage{}, feed.ErrNotFound
 	}
 	page.Posts = slices.DeleteFunc(page.Posts, func(c social.Card) bool { return read.mutes(&c) })
-	return t.answer(ctx, "", page, read.lacks)
+	return t.answer(ctx, "", page, read.missing)
 }
 
 // readCards is the type of the method of [social.Cards].
-type readCards func(ctx context.Context, reader string, posts []social.Known) ([]social.Card, error)
+type readCards func(ctx context.Context, reader string, posts []social.PostVersion) ([]social.Card, error)
 
 // pageOf returns the page of the first limit entries; a further entry means that there is more.
 func pageOf(ctx context.Context, cards readCards, reader string, entries []social.Entry, limit int) (page TimelinePage, err error) {
 	if page.HasMore = len(entries) > limit; page.HasMore {
 		entries = entries[:limit]
 	}
-	known := each(entries, func(e social.Entry) social.Known { return social.Known{ID: e.ID} })
+	known := each(entries, func(e social.Entry) social.PostVersion { return social.PostVersion{ID: e.ID} })
 	all, err := cards(ctx, reader, known)
 	if err != nil {
 		return TimelinePage{}, err
@@ -95,7 +95,7 @@ type AuthorRequest struct {
 	Author string
 	Below  social.Position // position of the cursor; zero means from the newest
 	Limit  int             // 1 to [MaxTimelineLimit]
-	Grid   bool            // return the cards of [social.Tiles]
+	Grid   bool            // return the cards of [social.GridCards]
 }
 
 // Author returns one page of an author's posts that the reader may see. Errors wrap
@@ -120,6 +120,6 @@ func (t *Timelines) Author(ctx context.Context, r AuthorRequest) (page TimelineP
 	return t.answer(ctx, r.Reader, page, 0)
 }
 
-func (t *Timelines) tiles(ctx context.Context, reader string, posts []social.Known) ([]social.Card, error) {
-	return t.stores.Posts.Tiles(ctx, reader, each(posts, func(p social.Known) string { return p.ID }))
+func (t *Timelines) tiles(ctx context.Context, reader string, posts []social.PostVersion) ([]social.Card, error) {
+	return t.stores.Posts.GridCards(ctx, reader, each(posts, func(p social.PostVersion) string { return p.ID }))
 }

@@ -102,7 +102,7 @@ func (r *rounds) next(ctx context.Context) bool {
 	if len(r.rest) == 0 {
 		err := r.recall(ctx)
 		if down(ctx, err) && len(r.survivors) > 0 { // the candidates of earlier rounds make a page
-			r.found.lacks |= lacksRecall
+			r.found.missing |= missingRecall
 			r.late = true
 			return false
 		}
@@ -180,7 +180,7 @@ func (r *rounds) check(ctx context.Context) error {
 	blind := s.e.failOpen.allows(ctx, err)
 	switch {
 	case blind:
-		r.found.lacks |= lacksDedup
+		r.found.missing |= missingDedup
 		checked = dedup.Checked{Verdicts: make([]dedup.Verdict, len(r.keys))}
 	case err != nil:
 		return err
@@ -232,8 +232,8 @@ func (r *rounds) chosen() (chosen, error) {
 		return chosen{}, r.err
 	}
 	r.arrange()
-	if r.last && r.found.lacks == 0 {
-		r.found.again, r.found.earlier = r.repeats.list()
+	if r.last && r.found.missing == 0 {
+		r.found.repeats, r.found.earlier = r.repeats.list()
 	}
 	return r.found, nil
 }

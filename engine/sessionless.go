@@ -70,7 +70,7 @@ func (l *sessionlessPages) find(c *call, now time.Time) (page, error) {
 func (l *sessionlessPages) note(c *call, p page, refs []feed.Ref, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.keep(c, page{Page: cache.Page{Refs: refs, HasMore: p.HasMore}, lacks: p.lacks}, now)
+	l.keep(c, page{Page: cache.Page{Refs: refs, HasMore: p.HasMore}, missing: p.missing}, now)
 }
 
 // put stores a page under the call's request id. If an equal concurrent call has stored one
@@ -79,7 +79,7 @@ func (l *sessionlessPages) put(c *call, p page, now time.Time) (page, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if before, err := l.find(c, now); before.Replayed {
-		before.lacks, before.sessionless = before.lacks|p.lacks, true
+		before.missing, before.sessionless = before.missing|p.missing, true
 		return before, err
 	}
 	l.keep(c, p, now)

@@ -95,7 +95,7 @@ func (e *Engine) neverRefreshed(ctx context.Context, agent string, feeds ...feed
 // isNew reports whether a page marks its reader as new. It checks only for an empty timeline, so
 // that other pages cost no further call.
 func (r *timelineRead) isNew(ctx context.Context, page *TimelinePage, below social.Position) bool {
-	if r.t.showing == nil || !below.Zero() || len(page.Posts) > 0 || page.HasMore || r.lacks != 0 || known(&r.profile) {
+	if r.t.showing == nil || !below.Zero() || len(page.Posts) > 0 || page.HasMore || r.missing != 0 || known(&r.profile) {
 		return false
 	}
 	return r.t.showing.IsNew(ctx, r.agent)

@@ -143,7 +143,7 @@ func (s *Suggester) renew(ctx context.Context, agent string) error {
 	if some = slices.DeleteFunc(some, func(id string) bool { return id == social.Server }); len(some) < social.SuggestionEvidence {
 		return nil
 	}
-	if err := s.stores.Queue.Mark(ctx, jobs.Dirty{Kind: jobs.Suggest, Key: agent, Priority: jobs.PriorityUpkeep, Lazy: true}); err != nil {
+	if err := s.stores.Queue.Enqueue(ctx, jobs.Spec{Kind: jobs.Suggest, Key: agent, Priority: jobs.PriorityUpkeep, Lazy: true}); err != nil {
 		s.cfg.Log.DebugContext(ctx, "could not queue the renewal of suggestions", slog.Any("error", err))
 	}
 	return nil

@@ -54,7 +54,7 @@ func (f *forYouSupply) ask(ctx context.Context, r *rounds) ([]feed.Candidate, er
 	}
 	f.cursor, f.done = result.Next, result.Next == ""
 	if result.Stale {
-		r.found.standIn, r.found.lacks = true, r.found.lacks|lacksRecall
+		r.found.fallback, r.found.missing = true, r.found.missing|missingRecall
 	}
 	return result.Candidates, nil
 }
@@ -83,20 +83,20 @@ type stages struct {
 // chosen is the deduplicated, ranked list of one refresh.
 type chosen struct {
 	ranked    []feed.Ref
-	again     []feed.Ref // shown before, to follow ranked; only if recall has no more
+	repeats   []feed.Ref // shown before, to follow ranked; only if recall has no more
 	earlier   int        // how many of those were shown before today
 	stale     []string   // groups pending for so long that they must be recorded again
 	checkedAt int64      // the dedup store's clock at the first check
-	lacks     parts
-	standIn   bool // the candidates are from a list for all readers
+	missing   missingParts
+	fallback  bool // the candidates are from a list for all readers
 }
 
 // session returns the refs that a refresh puts into the session.
 func (c *chosen) session() []feed.Ref {
-	if len(c.again) == 0 {
+	if len(c.repeats) == 0 {
 		return c.ranked
 	}
-	return slices.Concat(c.ranked, c.again)
+	return slices.Concat(c.ranked, c.repeats)
 }
 
 // choose runs rounds until as many candidates as wanted can be placed, or no more are available.

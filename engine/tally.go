@@ -120,11 +120,11 @@ func (e *Engine) handOver(agent string, lesson []learning.Act, raised []string, 
 // posts reads the posts among docs, and fills in those that are the same for everybody: only these
 // are learned from. It returns the posts that the agent may not see, and the agent's own.
 func (e *Engine) posts(ctx context.Context, agent string, docs []feed.Doc) (hidden, own map[string]bool, err error) {
-	var known []social.Known
+	var known []social.PostVersion
 	var at []int // of each post in docs
 	for i, d := range docs {
 		if e.isPost(d.ID) {
-			known, at = append(known, social.Known{ID: d.ID}), append(at, i)
+			known, at = append(known, social.PostVersion{ID: d.ID}), append(at, i)
 		}
 	}
 	if len(known) == 0 {

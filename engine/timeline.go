@@ -53,7 +53,7 @@ type TimelineStores struct {
 	Builder  ListBuilder
 	Profiles catalog.Profiles
 	// Kept answers with the lists while Posts is unavailable. Nil disables this.
-	Kept social.KeptCards
+	Kept social.CachedCards
 	// Late reports whether the lists lack accepted changes because they could not be reached: the
 	// store answers instead. It must not block. Nil means never.
 	Late func() bool
@@ -65,7 +65,7 @@ type TimelineStores struct {
 // TimelinePosts is the part of the social store that timelines use.
 type TimelinePosts interface {
 	social.Cards
-	social.Tiles
+	social.GridCards
 	// Pull, Newest, Celebrities, Grid, CirclePosts and Replies are those of [social.Store].
 	Pull(ctx context.Context, q social.PullQuery) ([]social.Entry, error)
 	Newest(ctx context.Context, authors []string, below social.Position, n int) ([]social.Entry, error)
@@ -127,11 +127,11 @@ func (t *Timelines) Timeline(ctx context.Context, r TimelineRequest) (TimelinePa
 		return TimelinePage{}, err
 	}
 	page.NewReader = read.isNew(ctx, &page, r.Below)
-	return t.answer(ctx, r.Agent, page, read.lacks)
+	return t.answer(ctx, r.Agent, page, read.missing)
 }
 
 // answer completes a page for an agent, or "". It records the posts as shown before it returns.
-func (t *Timelines) answer(ctx context.Context, agent string, page TimelinePage, lacks parts) (TimelinePage, error) {
+func (t *Timelines) answer(ctx context.Context, agent string, page TimelinePage, missing missingParts) (TimelinePage, error) {
 	if t.showing != nil && agent != "" {
 		ids := make([]string, 0, len(page.Posts))
 		for i := range page.Posts {
@@ -144,11 +144,11 @@ func (t *Timelines) answer(ctx context.Context, agent string, page TimelinePage,
 			return TimelinePage{}, err
 		}
 		if !noted {
-			lacks |= lacksSession
+			missing |= missingSession
 		}
 	}
-	page.Degraded = lacks.names()
-	countDegraded(lacks)
+	page.Degraded = missing.names()
+	countDegraded(missing)
 	return page, nil
 }
 
@@ -159,7 +159,7 @@ type timelineRead struct {
 	profile  feed.Profile
 	unlisted social.Pulled // the followed authors whose posts are pulled
 	noLists  bool          // the store proposes instead
-	lacks    parts
+	missing  missingParts
 	heads    map[string]postHead // of posts proposed to home; nil means contents are read
 
 	refusals *feed.Refusals // of the profile; nil until first used
@@ -234,7 +234,7 @@ func (r *timelineRead) readProfile(ctx context.Context) (err error) {
 	case errors.Is(err, feed.ErrNotFound):
 		return nil
 	case errors.Is(err, catalog.ErrUnavailable):
-		r.lacks |= lacksCatalog
+		r.missing |= missingCatalog
 		return nil
 	}
 	return err

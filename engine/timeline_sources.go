@@ -115,13 +115,13 @@ func (r *timelineRead) own(ctx context.Context, below timeline.Position, n int) 
 	stores := r.t.stores
 	if stores.Late != nil && stores.Late() {
 		r.noLists = true
-		r.lacks |= lacksTimeline
+		r.missing |= missingTimeline
 	}
 	if r.noLists || r.unlisted.Server || r.unlisted.Rebuilt {
 		return proposal{}, false, nil
 	}
 	if stores.Behind != nil && stores.Behind() {
-		r.lacks |= lacksTimeline
+		r.missing |= missingTimeline
 	}
 	list, err := stores.Lists.Read(ctx, r.agent, below, n)
 	if err == nil && list.State != timeline.Ready {
@@ -139,7 +139,7 @@ func (r *timelineRead) own(ctx context.Context, below timeline.Position, n int) 
 	case errors.Is(err, social.ErrUnavailable):
 		return proposal{}, false, err
 	case errors.Is(err, timeline.ErrUnavailable):
-		r.lacks |= lacksTimeline
+		r.missing |= missingTimeline
 	case err != nil:
 		r.t.cfg.Log.WarnContext(ctx, "cannot read a list; the posts come from the store", "agent", r.agent, "error", err)
 	}
@@ -161,7 +161,7 @@ func (r *timelineRead) pulled(ctx context.Context, below timeline.Position, n in
 	case ctx.Err() != nil:
 		return nil, nil, ctx.Err()
 	case errors.Is(err, timeline.ErrUnavailable):
-		r.lacks |= lacksTimeline
+		r.missing |= missingTimeline
 		pages = nil
 	default:
 		r.t.cfg.Log.WarnContext(ctx, "cannot read outboxes; the posts come from the store", "agent", r.agent, "error", err)
@@ -181,7 +181,7 @@ func (r *timelineRead) pulled(ctx context.Context, below timeline.Position, n in
 	if len(missing) == 0 {
 		return out, ended, nil
 	}
-	if r.lacks&lacksTimeline == 0 {
+	if r.missing&missingTimeline == 0 {
 		if err := r.t.stores.Builder.Outbox(ctx, missing[:min(len(missing), outboxesAtOnce)]); err != nil && ctx.Err() == nil {
 			r.t.cfg.Log.DebugContext(ctx, "cannot build outboxes; the posts come from the store", "error", err)
 		}
@@ -198,9 +198,9 @@ const keptAtOnce = 100
 // agent's list proposes. Relations are unknown then, so the page reports none; only the agent's
 // own mutes apply. It returns cause if there is nothing to show.
 func (r *timelineRead) keptPage(ctx context.Context, req TimelineRequest, cause error) (TimelinePage, error) {
-	r.lacks |= lacksSocial
+	r.missing |= missingSocial
 	if late := r.t.stores.Late; late != nil && late() {
-		r.lacks |= lacksTimeline
+		r.missing |= missingTimeline
 	}
 	page, at := TimelinePage{Posts: []social.Card{}}, req.Below
 	for {
@@ -209,7 +209,7 @@ func (r *timelineRead) keptPage(ctx context.Context, req TimelineRequest, cause 
 			break
 		}
 		ids := each(list.Entries, func(p timeline.Position) string { return p.ID })
-		cards := social.Instead(ctx, r.t.stores.Kept, ids, cause)
+		cards := social.FallbackCards(ctx, r.t.stores.Kept, ids, cause)
 		if cards == nil {
 			break
 		}

@@ -104,8 +104,8 @@ func (e *Engine) why(ctx context.Context, agent string, profile *feed.Profile, a
 	factors, err := e.Factors(ctx, q, ids)
 	if err != nil {
 		e.cfg.Log.WarnContext(ctx, "an answer was sent without reasons", "agent", agent, "error", err)
-		countDegraded(lacksWhy)
-		a.Degraded = append(a.Degraded, lacksWhy.names()...)
+		countDegraded(missingWhy)
+		a.Degraded = append(a.Degraded, missingWhy.names()...)
 		return
 	}
 	decay := q.Ranking.Decay.Func()

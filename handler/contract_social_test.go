@@ -25,7 +25,7 @@ func seedSocial(t *testing.T, store social.Store) {
 	t.Helper()
 	ctx := t.Context()
 	for i := range 3 { // the jobs 1 to 3, which never run because they are not due
-		require.NoError(t, store.(jobs.Queue).Mark(ctx, jobs.Dirty{Kind: jobs.Deliver, Key: fmt.Sprint("post:later", i), After: 24 * time.Hour}))
+		require.NoError(t, store.(jobs.Queue).Enqueue(ctx, jobs.Spec{Kind: jobs.Deliver, Key: fmt.Sprint("post:later", i), After: 24 * time.Hour}))
 	}
 	create := func(id, author, key string, change func(*social.Post)) {
 		p := social.Post{ID: id, Author: author, Caption: "Rain at last #weather", Audience: social.Audience{Public: true}}

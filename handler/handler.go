@@ -80,7 +80,7 @@ type Deps struct {
 	Intake   Intake
 	Items    Items
 	List     catalog.Lister
-	Works    catalog.Works // for deleting the items of an erased author
+	Works    catalog.AuthorItems // for deleting the items of an erased author
 	Rankings Rankings
 	Offline  offline.Source
 	Health   Health

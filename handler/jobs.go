@@ -98,9 +98,9 @@ func (s *server) markPost(ctx context.Context, id string) error {
 	if posts[0].ID == "" {
 		return fmt.Errorf("%s: %w", id, feed.ErrNotFound)
 	}
-	return s.deps.Social.Queue.Mark(ctx,
-		jobs.Dirty{Kind: jobs.Deliver, Key: id, Priority: jobs.PrioritySoon},
-		jobs.Dirty{Kind: jobs.Index, Key: id, Priority: jobs.PrioritySoon})
+	return s.deps.Social.Queue.Enqueue(ctx,
+		jobs.Spec{Kind: jobs.Deliver, Key: id, Priority: jobs.PrioritySoon},
+		jobs.Spec{Kind: jobs.Index, Key: id, Priority: jobs.PrioritySoon})
 }
 
 // changeJob answers POST /v1/jobs/{id}/retry and DELETE /v1/jobs/{id}.

@@ -32,7 +32,7 @@ const lacksSocial = "social"
 
 // card reads one post for a reader.
 func (s *server) card(ctx context.Context, reader, id string) (social.Card, error) {
-	cards, err := s.deps.Social.Store.Cards(ctx, reader, []social.Known{{ID: id}})
+	cards, err := s.deps.Social.Store.Cards(ctx, reader, []social.PostVersion{{ID: id}})
 	if err != nil {
 		return social.Card{}, err
 	}
@@ -141,7 +141,7 @@ func postKey(r *http.Request) (string, error) {
 func (s *server) getPost(ctx context.Context, c *call, reader string) (any, error) {
 	id := c.gin.Param("id")
 	card, err := s.card(ctx, reader, id)
-	if kept := social.Instead(ctx, s.deps.Social.Kept, []string{id}, err); len(kept) > 0 && kept[0].Visible {
+	if kept := social.FallbackCards(ctx, s.deps.Social.Kept, []string{id}, err); len(kept) > 0 && kept[0].Visible {
 		return &postAnswer{http.StatusOK, reader, kept[0], []string{lacksSocial}}, nil
 	}
 	return &postAnswer{status: http.StatusOK, reader: reader, card: card}, err

@@ -19,7 +19,7 @@ import (
 type Social struct {
 	Store social.Store
 	// Kept returns cached public posts while the store is unavailable; nil if there is no cache.
-	Kept social.KeptCards
+	Kept social.CachedCards
 	// Images processes the images of posts; nil if the server accepts none.
 	Images    Images
 	Timelines Timelines

@@ -34,7 +34,7 @@ func (s storeTimelines) Timeline(ctx context.Context, r engine.TimelineRequest) 
 	if len(list) > 0 {
 		page.Next = list[len(list)-1].Position
 	}
-	known := make([]social.Known, len(list))
+	known := make([]social.PostVersion, len(list))
 	for i, e := range list {
 		known[i].ID = e.ID
 	}

@@ -75,7 +75,7 @@ func (p *entryPage) appendTo(b []byte) []byte {
 		case !card.Visible || len(card.Content) == 0:
 			return b
 		case p.grid:
-			return card.AppendTile(b)
+			return card.AppendGridCard(b)
 		default:
 			return card.AppendEntry(b, p.reader, cmp.Or(p.source, sourceOf(card)))
 		}

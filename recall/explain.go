@@ -85,11 +85,11 @@ func (f *Factors) LearnedFactor() float64 {
 	return factor
 }
 
-// Direct returns the source that finds the candidates, without a [Front] around it.
+// Direct returns the source that finds the candidates, without a [Shared] around it.
 // Explanations and comparisons use it so that they neither use nor evict the answers cached for
 // readers.
 func Direct(s Source) Source {
-	if f, ok := s.(*Front); ok {
+	if f, ok := s.(*Shared); ok {
 		return f.source
 	}
 	return s

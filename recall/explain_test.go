@@ -13,7 +13,7 @@ import (
 
 func TestDirectIsBehindTheFront(t *testing.T) {
 	inner := &source{}
-	front := recall.NewFront(inner, func() time.Time { return time.Unix(1000, 0) }, recall.FrontConfig{Share: time.Hour})
+	front := recall.NewShared(inner, func() time.Time { return time.Unix(1000, 0) }, recall.SharedConfig{Share: time.Hour})
 	require.Same(t, inner, recall.Direct(front))
 	require.Same(t, inner, recall.Direct(inner))
 

@@ -1,5 +1,5 @@
 // Package recall finds candidates: the top N items for an agent, best first. A Source finds
-// them; a [Front] lets identical queries share one answer and serves a standby list while the
+// them; a [Shared] lets identical queries share one answer and serves a fallback list while the
 // source is down. The backends are in recall/memory and recall/elastic; the conformance suite
 // that every backend passes is in recall/recalltest.
 package recall

@@ -34,7 +34,7 @@ func TestNeverEmpty(t *testing.T) {
 	for i, id := range shown {
 		batch[i] = dedup.Impression{Agent: "u_1", Group: id}
 	}
-	require.NoError(t, a.stores.dedup.Settle(t.Context(), batch))
+	require.NoError(t, a.stores.dedup.ClearPending(t.Context(), batch))
 	clock.Advance(24 * time.Hour)
 	_, err := store.Block(t.Context(), "bob", "u_1")
 	require.NoError(t, err)

@@ -58,7 +58,7 @@ func newSettings(cfg configs.Config, options []Option) settings {
 		streams: rlimit.Half(mostStreams),
 		pauses: pauses{
 			settle: cfg.PendingGrace(), notes: time.Second, spool: time.Second, watch: 5 * time.Second, spans: 2 * time.Second,
-			index: itemindex.Pauses{WarmUp: time.Second, Standby: time.Minute, Mapping: 5 * time.Second},
+			index: itemindex.Pauses{WarmUp: time.Second, Fallback: time.Minute, Mapping: 5 * time.Second},
 		},
 	}
 	for _, o := range options {

@@ -16,9 +16,9 @@ import (
 	rankingsqlite "github.com/freshet/freshet/ranking/sqlite"
 	"github.com/freshet/freshet/recall"
 	recallelastic "github.com/freshet/freshet/recall/elastic"
+	"github.com/freshet/freshet/recall/fallback"
 	"github.com/freshet/freshet/recall/indexsync"
 	recallmemory "github.com/freshet/freshet/recall/memory"
-	"github.com/freshet/freshet/recall/standby"
 	"github.com/freshet/freshet/server/itemindex"
 	"github.com/freshet/freshet/signals/popularity"
 	"github.com/freshet/freshet/signals/popularity/popularitysync"
@@ -41,7 +41,7 @@ type catalogs struct {
 	rankings ranking.Store
 	recall   recall.Source // the source behind front
 	popular  recall.Popular
-	front    *recall.Front
+	front    *recall.Shared
 	indexed  *indexsync.Catalog      // the catalog if recall is in this process, else nil
 	live     *popularityredis.Store  // live popularity if recall is in Elasticsearch; nil if off
 	counted  popularity.Index        // the index that ranks by it; nil if off
@@ -56,7 +56,7 @@ type contents interface {
 // openCatalogs chains the layers that provide items. A read goes through
 //
 //	posts      content of posts comes from the social store ([posts.before])
-//	standby    while Elasticsearch is down, contents of recall's standby list
+//	fallback   while Elasticsearch is down, contents of recall's fallback list
 //	rediscache or lru
 //	counted    writes: preserves the counted clicks of an item in Elasticsearch
 //	indexed    writes: the recall index of this process
@@ -64,15 +64,15 @@ type contents interface {
 //
 // and a recall through its front, which equal recalls share, to the source.
 func (b *builder) openCatalogs(ctx context.Context, c clients) (s catalogs, err error) {
-	front := recall.FrontConfig{Share: b.sharedFor, Timeout: b.cfg.Server.RequestTimeout}
+	front := recall.SharedConfig{Share: b.sharedFor, Timeout: b.cfg.Server.RequestTimeout}
 	if b.cfg.UsesElasticsearch() {
-		s, front.Standby = b.elasticBackend(c), b.staleFor
+		s, front.Fallback = b.elasticBackend(c), b.staleFor
 	} else if s, err = b.fileBackend(ctx); err != nil {
 		return s, err
 	}
-	s.front = recall.NewFront(s.recall, b.clock, front)
-	if front.Standby > 0 {
-		s.items = standby.New(s.items, s.front)
+	s.front = recall.NewShared(s.recall, b.clock, front)
+	if front.Fallback > 0 {
+		s.items = fallback.New(s.items, s.front)
 	}
 	return s, nil
 }

@@ -36,7 +36,7 @@ func TestAClockThatJumps(t *testing.T) {
 						require.Len(t, shown, 50)
 						recorded(t, a)
 						for _, group := range shown { // the grace period is over
-							require.NoError(t, a.stores.dedup.Settle(t.Context(), []dedup.Impression{{Agent: "u_1", Group: group}}))
+							require.NoError(t, a.stores.dedup.ClearPending(t.Context(), []dedup.Impression{{Agent: "u_1", Group: group}}))
 						}
 						move(jump)
 						then := refresh("u_1", 50)

@@ -93,7 +93,7 @@ func (r *cutReader) settle(t *testing.T, l *cutServer, shown []string) {
 	for _, id := range shown {
 		all = append(all, dedup.Impression{Agent: r.agent, Group: id})
 	}
-	require.NoError(t, l.stores.dedup.Settle(t.Context(), all))
+	require.NoError(t, l.stores.dedup.ClearPending(t.Context(), all))
 	testenv.WaitFor(t, func() bool { // items delivered without Redis wait on disk for a moment
 		missing, err := l.unrecorded(t.Context(), r.agent, shown)
 		return err == nil && len(missing) == 0

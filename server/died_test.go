@@ -43,7 +43,7 @@ func TestServerDiedBeforeRecording(t *testing.T) {
 			assert.Empty(t, common(append(given, next...), last), "an answer a minute later")
 			recorded(t, b)
 			for _, group := range slices.Concat(given, next, last) { // the grace period is over
-				require.NoError(t, b.stores.dedup.Settle(t.Context(), []dedup.Impression{{Agent: "u_1", Group: group}}))
+				require.NoError(t, b.stores.dedup.ClearPending(t.Context(), []dedup.Impression{{Agent: "u_1", Group: group}}))
 			}
 			checked, err := b.stores.dedup.Check(t.Context(), "u_1", given, clock.Now())
 			require.NoError(t, err)

@@ -110,7 +110,7 @@ func (s *keptSystem) scroll(reader string, limit string) (ids []string, last kep
 func (s *keptSystem) cached(want ...string) {
 	s.Helper()
 	testenv.WaitFor(s, func() bool {
-		cards, err := s.a.network.kept.Kept(s.Context(), want)
+		cards, err := s.a.network.kept.Cached(s.Context(), want)
 		require.NoError(s, err)
 		return !slices.ContainsFunc(cards, func(c social.Card) bool { return !c.Visible })
 	}, "%v to be kept", want)
@@ -313,7 +313,7 @@ func TestNoCardsOfOlderData(t *testing.T) {
 	}
 	p.Start()
 	testenv.WaitFor(t, func() bool { return !s.a.network.late.Older() }, "what was lost to be done again")
-	cards, err := s.a.network.kept.Kept(t.Context(), []string{"post:kept", "post:deleted"})
+	cards, err := s.a.network.kept.Cached(t.Context(), []string{"post:kept", "post:deleted"})
 	require.NoError(t, err)
 	require.False(t, cards[1].Visible, "its deletion was done again")
 }

@@ -73,14 +73,14 @@ func (b *builder) openListsRedis(ctx context.Context, c clients) (client, direct
 
 // openCards caches cards of public posts if several servers share a store that may be
 // unreachable.
-func (b *builder) openCards(ctx context.Context, store SocialStore, l listStores, late *repair.Late) (cards social.Cards, ahead func(context.Context, []string) error, cache social.CardCache, kept social.KeptCards) {
+func (b *builder) openCards(ctx context.Context, store SocialStore, l listStores, late *repair.Late) (cards social.Cards, ahead func(context.Context, []string) error, cache social.CardCache, kept social.CachedCards) {
 	if !b.cfg.UsesPostgres() {
 		return store, nil, nil, nil
 	}
 	cache = rediscards.New(l.redis, b.cfg.Redis.KeyPrefix)
-	keeper := social.NewKeeper(store, cache, b.clock, b.log)
+	keeper := social.NewCardCacheWriter(store, cache, b.clock, b.log)
 	b.background(ctx, "card cache", keeper.Run)
-	return keeper, keeper.KeepAhead, cache, repair.KeptCards(cache, late)
+	return keeper, keeper.CacheAhead, cache, repair.KeptCards(cache, late)
 }
 
 // shownStore is the social store that answers use: the cards that they show are cached.
@@ -90,7 +90,7 @@ type shownStore struct {
 }
 
 // Cards implements [social.Cards], as a call within a request.
-func (s shownStore) Cards(ctx context.Context, reader string, posts []social.Known) ([]social.Card, error) {
+func (s shownStore) Cards(ctx context.Context, reader string, posts []social.PostVersion) ([]social.Card, error) {
 	if !breaker.InRequest(ctx) {
 		ctx = breaker.Begin(ctx)
 	}

@@ -335,7 +335,7 @@ func (w *world) advance(t *testing.T, d time.Duration) {
 	for _, s := range w.apps {
 		recorded(t, s.App)
 		if d > time.Minute {
-			require.NoError(t, s.stores.dedup.Settle(t.Context(), s.confirmed))
+			require.NoError(t, s.stores.dedup.ClearPending(t.Context(), s.confirmed))
 			s.confirmed = nil
 		}
 	}

@@ -50,7 +50,7 @@ func TestOthersDocuments(t *testing.T) {
 	cfg, send := othersIndex(t)
 	index := cfg.Elasticsearch.Index
 	document(send, index+"-1", "d1", `,"id":"one"`)
-	running := open(t, cfg, WithClock(at(noon).Now), quick, func(s *settings) { s.pauses.index.Standby = 20 * time.Millisecond })
+	running := open(t, cfg, WithClock(at(noon).Now), quick, func(s *settings) { s.pauses.index.Fallback = 20 * time.Millisecond })
 	assert.Equal(t, []string{"one"}, ids(ask(t, running, refresh("u_1", 10))))
 	assert.Equal(t, doctor.OK, recallOf(t, cfg).Level)
 
@@ -145,7 +145,7 @@ func TestMutesThatOnlyTheIndexKnows(t *testing.T) {
 	send(http.MethodPut, "/"+index+"-1/_mapping", `{"properties":{"tags":{"type":"keyword"},"section":{"type":"keyword","copy_to":"tags"}}}`)
 	document(send, index+"-1", "d1", `,"id":"one","section":"sport"`)
 	document(send, index+"-1", "d2", `,"id":"two","tags":["news"]`)
-	a := open(t, cfg, WithClock(at(noon).Now), quick, func(s *settings) { s.pauses.index.Standby = 20 * time.Millisecond })
+	a := open(t, cfg, WithClock(at(noon).Now), quick, func(s *settings) { s.pauses.index.Fallback = 20 * time.Millisecond })
 	becomesReady(t, a)
 	require.NoError(t, catalogtest.PutProfile(t.Context(), a.Catalog, "u_up", feed.Profile{MutedTags: []string{"sport"}}))
 	require.NoError(t, catalogtest.PutProfile(t.Context(), a.Catalog, "u_down", feed.Profile{MutedTags: []string{"sport", "opera"}}))
@@ -155,7 +155,7 @@ func TestMutesThatOnlyTheIndexKnows(t *testing.T) {
 	assert.ElementsMatch(t, []string{"one", "two"}, ids(ask(t, a, first)))
 	require.NoError(t, a.Engine.PutProfile(t.Context(), "u_again", feed.Profile{MutedTags: []string{"sport"}}))
 	assert.Equal(t, []string{"two"}, ids(ask(t, a, first)), "a retry shows nothing that was muted meanwhile")
-	testenv.WaitFor(t, func() bool { return a.stores.front.Left() > 0 }, "a list that stands in")
+	testenv.WaitFor(t, func() bool { return a.stores.front.FallbackLeft() > 0 }, "a list that stands in")
 
 	send(http.MethodPost, "/"+index+"-1/_close", "")
 	answer := ask(t, a, refresh("u_anybody", 10))

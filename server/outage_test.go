@@ -56,7 +56,7 @@ func redisAlone(t *testing.T) (configs.Config, *testenv.OwnRedis) {
 func quick(s *settings) {
 	s.pauses = pauses{
 		settle: 50 * time.Millisecond, notes: 20 * time.Millisecond, spool: 20 * time.Millisecond, watch: 20 * time.Millisecond,
-		index: itemindex.Pauses{WarmUp: 20 * time.Millisecond, Standby: time.Minute, Mapping: time.Minute},
+		index: itemindex.Pauses{WarmUp: 20 * time.Millisecond, Fallback: time.Minute, Mapping: time.Minute},
 	}
 }
 

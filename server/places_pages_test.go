@@ -77,7 +77,7 @@ func TestAFailoverLeavesNoOldSession(t *testing.T) {
 	withdraw := a.newWithdraw(a.clients.masters.Client())
 	require.NoError(t, a.stores.recorder.Reclaim(t.Context(), withdraw, time.Time{}))
 	recorded(t, a)
-	require.NoError(t, a.stores.dedup.Settle(t.Context(), batch)) // the grace period is over
+	require.NoError(t, a.stores.dedup.ClearPending(t.Context(), batch)) // the grace period is over
 	again := ask(t, other, loadMore("u_1", 20))
 	require.Len(t, again.Docs, 20)
 	for _, id := range ids(again) {

@@ -201,7 +201,7 @@ func (p *places) pause(t *testing.T, d time.Duration) {
 		recorded(t, s.App)
 	}
 	if d > p.cfg.PendingGrace() {
-		require.NoError(t, p.apps[0].stores.dedup.Settle(t.Context(), p.recorded))
+		require.NoError(t, p.apps[0].stores.dedup.ClearPending(t.Context(), p.recorded))
 		p.recorded = nil
 	}
 	p.clock.Advance(d)

@@ -52,7 +52,7 @@ func readAhead(t testing.TB, a *App, agent string, name feed.Name, n int, public
 		if len(posts) == 0 {
 			return true
 		}
-		cards, err := a.network.kept.Kept(t.Context(), posts)
+		cards, err := a.network.kept.Cached(t.Context(), posts)
 		return err == nil && !slices.ContainsFunc(cards, func(c social.Card) bool { return !c.Visible })
 	}, "the next page is read ahead")
 	require.Len(t, next, n)

@@ -84,8 +84,8 @@ func notRepeatedElsewhere(t *testing.T) {
 	testenv.WaitFor(t, b.stores.recovery.Recovering, "the other server notices too")
 	back()
 	// A third server's note keeps the recovery from ending before it is checked.
-	notes := redisbloom.NewNotes(b.clients.redis, b.cfg.Redis.KeyPrefix)
-	testenv.WaitFor(t, func() bool { return notes.Leave(t.Context(), "a third server") == nil }, "a note can be left")
+	notes := redisbloom.NewOutageMarkers(b.clients.redis, b.cfg.Redis.KeyPrefix)
+	testenv.WaitFor(t, func() bool { return notes.Set(t.Context(), "a third server") == nil }, "a note can be left")
 	testenv.WaitFor(t, func() bool {
 		answer, err := b.Engine.Feed(t.Context(), refresh("u_2", 1))
 		return err == nil && slices.Equal(answer.Degraded, []string{"dedup"})
@@ -161,7 +161,7 @@ func notRepeatedByAnother(t *testing.T) {
 	pageOn(t, b, seen)
 	healthy(t, b)
 	testenv.WaitFor(t, func() bool {
-		noted, err := redisbloom.NewNotes(b.clients.redis, b.cfg.Redis.KeyPrefix).Any(t.Context())
+		noted, err := redisbloom.NewOutageMarkers(b.clients.redis, b.cfg.Redis.KeyPrefix).Any(t.Context())
 		return err == nil && !noted
 	}, "the note is taken away")
 }

@@ -39,11 +39,11 @@ func (a *App) routes(cfg engine.Config) (http.Handler, error) {
 }
 
 // works returns the access to the items that are erased with their author.
-func (a *App) works() catalog.Works {
+func (a *App) works() catalog.AuthorItems {
 	if !a.cfg.OwnsItems() {
-		return catalog.Works{}
+		return catalog.AuthorItems{}
 	}
-	return catalog.Works{List: a.stores.contents, Items: a.Catalog}
+	return catalog.AuthorItems{List: a.stores.contents, Items: a.Catalog}
 }
 
 // secrets returns the function that rereads the secrets of callers; nil if they do not change.

@@ -109,7 +109,7 @@ func TestLookingChangesNothing(t *testing.T) {
 	ask(t, a, loadMore("u_1", 5))
 	react(t, a, "u_1", act(events.Hide, page.Docs[0].ID), act(events.Click, page.Docs[1].ID))
 	require.NoError(t, a.Engine.Seen(t.Context(), "u_1", []string{"doc_0100"})) // in today's filter only
-	require.NoError(t, a.stores.dedup.Settle(t.Context(), []dedup.Impression{{Agent: "u_1", Group: "doc_0100"}}))
+	require.NoError(t, a.stores.dedup.ClearPending(t.Context(), []dedup.Impression{{Agent: "u_1", Group: "doc_0100"}}))
 	recorded(t, a)
 	clock.Advance(time.Minute)
 

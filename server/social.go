@@ -41,9 +41,9 @@ type SocialStore interface {
 type posts struct {
 	store SocialStore
 	listStores
-	shown      social.Store     // what answers use; cards that are shown are cached
-	kept       social.KeptCards // cached cards for outages; nil if there are none
-	catalog    catalog.Catalog  // with posts in front
+	shown      social.Store       // what answers use; cards that are shown are cached
+	kept       social.CachedCards // cached cards for outages; nil if there are none
+	catalog    catalog.Catalog    // with posts in front
 	fanout     *fanout.Fanout
 	late       *repair.Late
 	promotions *promotion.Source

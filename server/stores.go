@@ -43,7 +43,7 @@ func (b *builder) openStores(ctx context.Context, c clients) (stores, error) {
 		return stores{}, err
 	}
 	if c.index != nil {
-		b.checks["elasticsearch"] = c.index.Check(items.front.Left)
+		b.checks["elasticsearch"] = c.index.Check(items.front.FallbackLeft)
 	}
 	s := stores{catalogs: items, dedup: seen, sessions: sessions}
 	if s.recorder, err = b.openRecorder(ctx, seen); err == nil && b.cfg.FailsOpen() {
@@ -132,7 +132,7 @@ func (b *builder) openSpool(ctx context.Context, c clients, s *stores) error {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return fmt.Errorf("data_dir: %w", err)
 	}
-	notes := redisbloom.NewNotes(c.redis, b.cfg.Redis.KeyPrefix)
+	notes := redisbloom.NewOutageMarkers(c.redis, b.cfg.Redis.KeyPrefix)
 	cfg := connect.Dedup(b.cfg)
 	s.spool, err = spool.Open(ctx, dir, s.recorder.Confirm, b.clock, spool.Config{
 		MaxAge: cfg.PendingTTL, OfferedOnly: !cfg.Served, Grace: b.pauses.settle, Every: b.pauses.spool,

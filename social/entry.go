@@ -32,8 +32,8 @@ func (c *Card) AppendEntry(b []byte, reader, source string) []byte {
 	return append(b, '}')
 }
 
-// Tile is a post in a grid.
-type Tile struct {
+// GridCard is a post in a grid.
+type GridCard struct {
 	ID        string     `json:"id"`
 	CreatedAt int64      `json:"created_at"` // Unix seconds
 	Likes     int64      `json:"likes"`
@@ -49,9 +49,9 @@ type Thumbnail struct {
 	Color  string `json:"color"` // placeholder until the thumbnail is loaded, as #rrggbb
 }
 
-// AppendTile appends the JSON of a card from [Tiles] as a [Tile].
-func (c *Card) AppendTile(b []byte) []byte {
-	tile := Tile{ID: c.ID, CreatedAt: c.CreatedAt, Likes: c.Likes, Comments: c.Comments}
+// AppendGridCard appends the JSON of a card from [GridCards] as a [GridCard].
+func (c *Card) AppendGridCard(b []byte) []byte {
+	tile := GridCard{ID: c.ID, CreatedAt: c.CreatedAt, Likes: c.Likes, Comments: c.Comments}
 	var image *Image
 	if json.Unmarshal(c.Content, &image) == nil && image != nil {
 		tile.Thumbnail = &Thumbnail{image.Thumbnail, image.Width, image.Height, image.Color}

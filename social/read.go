@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Known is a post and the version of its content that the caller already has.
-type Known struct {
+// PostVersion is a post and the version of its content that the caller already has.
+type PostVersion struct {
 	ID      string
 	Version int64 // 0 if the caller has none
 }
@@ -48,14 +48,14 @@ type Cards interface {
 	// Cards returns the cards of posts, in their order, as of one moment, as if one statement read
 	// them; only the root posts of replies may be read after them. Duplicates are allowed. The
 	// reader "" is a call without an agent.
-	Cards(ctx context.Context, reader string, posts []Known) ([]Card, error)
+	Cards(ctx context.Context, reader string, posts []PostVersion) ([]Card, error)
 }
 
-// Tiles returns the part of each card that a grid shows.
-type Tiles interface {
-	// Tiles returns cards as [Cards.Cards] does, with fewer fields: Content is the first [Image],
+// GridCards returns the part of each card that a grid shows.
+type GridCards interface {
+	// GridCards returns cards as [Cards.Cards] does, with fewer fields: Content is the first [Image],
 	// or null; the author has only an id; HasLiked and Public are false.
-	Tiles(ctx context.Context, reader string, ids []string) ([]Card, error)
+	GridCards(ctx context.Context, reader string, ids []string) ([]Card, error)
 }
 
 // Asked is one post, and the reader for whom it is read.
@@ -108,8 +108,8 @@ type Entry struct {
 	Author string
 }
 
-// Standing is the state of a post in relation to a list.
-type Standing struct {
+// ListStatus is the state of a post in relation to a list.
+type ListStatus struct {
 	Entry
 	Found  bool // false if the post is unknown; then Entry has only the id
 	Listed bool // the list must contain it
@@ -174,7 +174,7 @@ type Lists interface {
 	// Receivers returns the agents whose lists must contain a post, or had to before it was
 	// deleted: in the byte order of their ids, after the given id, at most n, each with the first
 	// reason of self, follow, audience, mention. followers includes agents who only follow the
-	// author, unless the author was erased: see [Leave].
+	// author, unless the author was erased: see [Set].
 	Receivers(ctx context.Context, post string, followers bool, after string, n int) ([]Receiver, error)
 
 	// PairEntries returns the newest n posts of author above a position that agent's list must
@@ -185,6 +185,6 @@ type Lists interface {
 	// and that agent's list must contain.
 	MemberEntries(ctx context.Context, circle, agent string, above Position, n int) ([]Entry, error)
 
-	// Standings returns for each id, in order, whether it belongs in agent's list.
-	Standings(ctx context.Context, agent string, ids []string) ([]Standing, error)
+	// ListStatuses returns for each id, in order, whether it belongs in agent's list.
+	ListStatuses(ctx context.Context, agent string, ids []string) ([]ListStatus, error)
 }

@@ -28,7 +28,7 @@ type Store interface {
 	Authors
 	Cards
 	CardsOfMany
-	Tiles
+	GridCards
 	Lists
 	Promotions
 	Images
@@ -43,8 +43,8 @@ type Options struct {
 	QueueClock     feed.Clock
 	CelebrityAt    int // number of followers from which an author is pulled; default 1,000
 	CelebrityUntil int // an author with fewer is pushed again; default 900
-	// KeepJobs retains completed jobs of timelines for [jobs.CompletedLives], so that
-	// [jobs.Queue.Again] can repeat them. Set it if timelines are stored where they may be lost.
+	// KeepJobs retains completed jobs of timelines for [jobs.CompletedTTL], so that
+	// [jobs.Queue.Reenqueue] can repeat them. Set it if timelines are stored where they may be lost.
 	KeepJobs bool
 }
 

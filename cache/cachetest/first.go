@@ -65,7 +65,7 @@ func firstOf(t *testing.T, env Env, now time.Time, name feed.Name, known, first 
 	step := cache.Replace{Agent: agent, Ranked: refs(0, 9), Limit: 5, Now: now, Call: call, Known: known}
 	page, err := env.A.Replace(ctx, step)
 	require.NoError(t, err)
-	require.False(t, page.Again)
+	require.False(t, page.Recorded)
 	assert.Equal(t, first, page.First)
 
 	further := call

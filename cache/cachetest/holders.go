@@ -28,7 +28,7 @@ var held = map[string]func(t *testing.T, env Env, first, second, third cache.Cal
 		popWith(t, env.B, second, 5)
 		requirePage(t, refs(10, 11), true, popWith(t, env.B, further(second, 1), 1))
 		again := popWith(t, env.A, further(first, 1), 1)
-		assert.True(t, again.Again)
+		assert.True(t, again.Recorded)
 		require.NoError(t, env.A.Restore(t.Context(), agent, refs(10, 11), first))
 		assert.Equal(t, []bool{true}, pending(t, env, Start, refs(10, 11)...), "the second may have delivered it")
 		requirePage(t, refs(11, 12), true, pop(t, env.A, 1))
@@ -163,14 +163,14 @@ func holdersAtRandom(t *testing.T, open Open) {
 					continue
 				}
 				page := popWith(t, s, further(call, call.Step), 1+r.IntN(4))
-				if page.Again {
+				if page.Recorded {
 					assert.NotEmpty(t, steps[call.RequestID])
 				} else {
 					m.session = m.session[len(page.Refs):]
 					steps[call.RequestID] = append(steps[call.RequestID], page.Refs)
 				}
 				for _, ref := range page.Refs {
-					if m.by[ref] == nil || !page.Again {
+					if m.by[ref] == nil || !page.Recorded {
 						m.by[ref] = map[string]bool{}
 					}
 					m.by[ref][call.Owner] = true

@@ -45,8 +45,8 @@ func (a *state) of(name feed.Name) *session {
 	return &a.forYou
 }
 
-// strike removes refs with a group or id in keys from a session.
-func (a *session) strike(keys []string) {
+// remove removes refs with a group or id in keys from a session.
+func (a *session) remove(keys []string) {
 	if len(a.refs) == 0 || len(keys) == 0 {
 		return
 	}
@@ -210,7 +210,7 @@ func (a *session) replay(call cache.Call, now time.Time) (page cache.Page, ok bo
 		return cache.Page{}, false, nil
 	}
 	r := a.records[call.RequestID]
-	page = cache.Page{HasMore: r.more, First: r.first, Again: true, Replayed: r.owner != call.Owner, Next: r.steps[len(r.steps)-1].number + 1}
+	page = cache.Page{HasMore: r.more, First: r.first, Recorded: true, Replayed: r.owner != call.Owner, Next: r.steps[len(r.steps)-1].number + 1}
 	for _, s := range r.steps {
 		if call.Step == 0 || s.number == call.Step {
 			page.Refs = append(page.Refs, s.refs...)
@@ -290,10 +290,10 @@ func (a *session) heldAlone(call cache.Call, refs []feed.Ref) []feed.Ref {
 	return out
 }
 
-// letGo removes the call's hold on refs, and removes from the record those that are then unheld;
+// release removes the call's hold on refs, and removes from the record those that are then unheld;
 // omit removes them even if others hold them. If restoring leaves a record without refs, it is
 // deleted.
-func (a *session) letGo(call cache.Call, refs []feed.Ref, restore, omit bool) {
+func (a *session) release(call cache.Call, refs []feed.Ref, restore, omit bool) {
 	r, found := a.records[call.RequestID]
 	if !found {
 		return

@@ -49,7 +49,7 @@ func (s *Sessions) Replace(ctx context.Context, r cache.Replace) (cache.Page, er
 	if page, ok, err := state.replay(r.Call, now); ok || err != nil {
 		return page, err
 	}
-	clean, err := s.notHeld(ctx, r.Agent, r.Ranked, r.Now)
+	clean, err := s.notPending(ctx, r.Agent, r.Ranked, r.Now)
 	if err != nil {
 		return cache.Page{}, err
 	}
@@ -62,7 +62,7 @@ func (s *Sessions) Replace(ctx context.Context, r cache.Replace) (cache.Page, er
 	first := !r.Known && state.forYou.refreshed.IsZero() && state.home.refreshed.IsZero()
 	a.refs, a.ends = slices.Clone(rest), now.Add(s.ttl)
 	a.refreshed = r.Now
-	state.of(r.Call.Feed.Other()).strike(feed.Keys(page))
+	state.of(r.Call.Feed.Other()).remove(feed.Keys(page))
 	return a.remember(r.Call, page, first, now), nil
 }
 
@@ -80,7 +80,7 @@ func (s *Sessions) Pop(ctx context.Context, p cache.Pop) (cache.Page, error) {
 	rest := a.refs
 	for len(page) < p.Limit && len(rest) > 0 {
 		n := min(p.Limit-len(page), len(rest))
-		free, err := s.notHeld(ctx, p.Agent, rest[:n:n], p.Now)
+		free, err := s.notPending(ctx, p.Agent, rest[:n:n], p.Now)
 		if err != nil {
 			return cache.Page{}, err
 		}
@@ -93,7 +93,7 @@ func (s *Sessions) Pop(ctx context.Context, p cache.Pop) (cache.Page, error) {
 	}
 	a.refs = rest
 	if other := state.of(p.Call.Feed.Other()); len(other.refs) > 0 {
-		other.strike(feed.Keys(page))
+		other.remove(feed.Keys(page))
 	}
 	if len(page) == 0 && p.Call.Step == 0 {
 		return cache.Page{HasMore: len(rest) > 0}, nil
@@ -101,13 +101,13 @@ func (s *Sessions) Pop(ctx context.Context, p cache.Pop) (cache.Page, error) {
 	return a.remember(p.Call, page, false, now), nil
 }
 
-// notHeld returns the refs that are not pending. If that is all of them, the result shares the
+// notPending returns the refs that are not pending. If that is all of them, the result shares the
 // memory of refs.
-func (s *Sessions) notHeld(ctx context.Context, agent string, refs []feed.Ref, now time.Time) ([]feed.Ref, error) {
+func (s *Sessions) notPending(ctx context.Context, agent string, refs []feed.Ref, now time.Time) ([]feed.Ref, error) {
 	if len(refs) == 0 {
 		return nil, nil
 	}
-	held, err := s.claimer.Held(ctx, agent, feed.Keys(refs), now)
+	held, err := s.claimer.Pending(ctx, agent, feed.Keys(refs), now)
 	if err != nil {
 		return nil, contractError(err)
 	}
@@ -169,15 +169,15 @@ func (s *Sessions) Refreshed(_ context.Context, agent string, name feed.Name) (t
 
 // Restore implements [cache.Sessions].
 func (s *Sessions) Restore(ctx context.Context, agent string, refs []feed.Ref, call cache.Call) error {
-	return s.takeBack(ctx, agent, refs, call, true)
+	return s.undo(ctx, agent, refs, call, true)
 }
 
 // Discard implements [cache.Sessions].
 func (s *Sessions) Discard(ctx context.Context, agent string, refs []feed.Ref, call cache.Call) error {
-	return s.takeBack(ctx, agent, refs, call, false)
+	return s.undo(ctx, agent, refs, call, false)
 }
 
-func (s *Sessions) takeBack(ctx context.Context, agent string, refs []feed.Ref, call cache.Call, restore bool) error {
+func (s *Sessions) undo(ctx context.Context, agent string, refs []feed.Ref, call cache.Call, restore bool) error {
 	now := s.clock()
 	state := s.agents.lock(agent, now)
 	defer s.agents.unlock(agent, state)
@@ -189,11 +189,11 @@ func (s *Sessions) takeBack(ctx context.Context, agent string, refs []feed.Ref, 
 			return contractError(err)
 		}
 	}
-	if a.letGo(call, refs, restore, false); !restore || len(free) == 0 {
+	if a.release(call, refs, restore, false); !restore || len(free) == 0 {
 		return nil
 	}
 	// Refs that are still pending were shown elsewhere meanwhile.
-	free, err := s.notHeld(ctx, agent, free, now)
+	free, err := s.notPending(ctx, agent, free, now)
 	if err != nil {
 		return err
 	}
@@ -208,7 +208,7 @@ func (s *Sessions) takeBack(ctx context.Context, agent string, refs []feed.Ref, 
 func (s *Sessions) Omit(_ context.Context, agent string, refs []feed.Ref, call cache.Call) error {
 	a := s.agents.lock(agent, s.clock())
 	defer s.agents.unlock(agent, a)
-	a.of(call.Feed).letGo(call, refs, false, true)
+	a.of(call.Feed).release(call, refs, false, true)
 	return nil
 }
 
@@ -242,10 +242,10 @@ func (s *Sessions) Withdraw(ctx context.Context, agent string, groups []string, 
 	}
 	a := s.agents.lock(agent, s.clock())
 	defer s.agents.unlock(agent, a)
-	if err := s.claimer.Hold(ctx, agent, groups, at); err != nil {
+	if err := s.claimer.AddShown(ctx, agent, groups, at); err != nil {
 		return contractError(err)
 	}
-	a.forYou.strike(groups)
-	a.home.strike(groups)
+	a.forYou.remove(groups)
+	a.home.remove(groups)
 	return nil
 }

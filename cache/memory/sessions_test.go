@@ -81,11 +81,11 @@ func (f *faulty) fails() error {
 	return nil
 }
 
-func (f *faulty) Held(ctx context.Context, agent string, groups []string, now time.Time) ([]bool, error) {
+func (f *faulty) Pending(ctx context.Context, agent string, groups []string, now time.Time) ([]bool, error) {
 	if err := f.fails(); err != nil {
 		return nil, err
 	}
-	return f.Claimer.Held(ctx, agent, groups, now)
+	return f.Claimer.Pending(ctx, agent, groups, now)
 }
 
 func (f *faulty) Claim(ctx context.Context, agent string, groups []string, now time.Time) error {

@@ -30,14 +30,14 @@ type cutStep struct {
 func cutReplace(ctx context.Context, s *Sessions, agent string, call cache.Call) (any, error) {
 	call.Action = "refresh"
 	page, err := s.Replace(ctx, cache.Replace{Agent: agent, Ranked: refs("a", "b", "c", "d", "e", "f", "g"), Limit: 2, Now: noon, Call: call})
-	page.Again = false // true if the command was sent twice
+	page.Recorded = false // true if the command was sent twice
 	return page, err
 }
 
 func cutPop(ctx context.Context, s *Sessions, agent string, call cache.Call) (any, error) {
 	call.Action = "load_more"
 	page, err := s.Pop(ctx, cache.Pop{Agent: agent, Limit: 2, Now: noon, Call: call})
-	page.Again = false
+	page.Recorded = false
 	return page, err
 }
 
@@ -143,7 +143,7 @@ func cutOnce(t *testing.T, p *faultproxy.Proxy, direct, client redis.UniversalCl
 				got, err := step.make(ctx, s, agent, call)
 				require.NoError(t, err)
 				if page, ok := got.(cache.Page); ok { // an answer from the record is as good
-					page.Again = false
+					page.Recorded = false
 					got = page
 				}
 				return got, strings.ReplaceAll(stored(t, direct, prefix, agent), agent, "agent")

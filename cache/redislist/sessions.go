@@ -231,7 +231,7 @@ func answer(what string, cmd *redis.Cmd, call cache.Call) (cache.Page, error) {
 	}
 	page, err := r.page(call)
 	if err != nil || reply[0] == "old" {
-		page.Again = err == nil
+		page.Recorded = err == nil
 		return page, err
 	}
 	if len(page.Refs) == 0 && call.Step > 0 {

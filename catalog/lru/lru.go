@@ -30,8 +30,8 @@ const docOverhead = 192
 // Cache is a catalog that answers from memory if it can. Its results, including profiles, are
 // shared and read-only.
 type Cache struct {
-	catalog.Watched
-	catalog.WatchedProfiles
+	catalog.WriteHook
+	catalog.ProfileHook
 	next     catalog.Catalog
 	docs     *costLRU[feed.Doc]
 	profiles *costLRU[profile]
@@ -56,11 +56,11 @@ func newCache(next catalog.Catalog, bytes, profiles int) *Cache {
 		}),
 		profiles: newCostLRU(profiles, 1, func(string, profile) int { return 1 }),
 	}
-	c.Watched = catalog.Watched{Catalog: next, Watch: func(ids []string) func(context.Context, catalog.Written) error {
+	c.WriteHook = catalog.WriteHook{Catalog: next, OnWrite: func(ids []string) func(context.Context, catalog.Written) error {
 		end := c.docs.writing(ids...)
 		return func(context.Context, catalog.Written) error { end(); return nil }
 	}}
-	c.WatchedProfiles = catalog.WatchedProfiles{Profiles: next, Change: func(_ context.Context, agent string, write func() error) error {
+	c.ProfileHook = catalog.ProfileHook{Profiles: next, Change: func(_ context.Context, agent string, write func() error) error {
 		defer c.profiles.writing(agent)()
 		return write()
 	}}

@@ -48,8 +48,8 @@ type Config struct {
 // and a writer leaves a tombstone, a value that readers treat as a miss and that makes their
 // SET NX fail until it expires.
 type Cache struct {
-	catalog.Watched
-	catalog.WatchedProfiles
+	catalog.WriteHook
+	catalog.ProfileHook
 	next      catalog.Catalog
 	client    redis.Cmdable
 	keys      rediskeys.Keys
@@ -68,10 +68,10 @@ func New(next catalog.Catalog, client redis.Cmdable, cfg Config) *Cache {
 	}
 	c := &Cache{next: next, client: client, keys: rediskeys.For(client, cfg.KeyPrefix), cfg: cfg}
 	// The outcome of a failed write is not known, so its items get tombstones too.
-	c.Watched = catalog.Watched{Catalog: next, Watch: func(ids []string) func(context.Context, catalog.Written) error {
+	c.WriteHook = catalog.WriteHook{Catalog: next, OnWrite: func(ids []string) func(context.Context, catalog.Written) error {
 		return func(ctx context.Context, _ catalog.Written) error { return c.bury(ctx, ids) }
 	}}
-	c.WatchedProfiles = catalog.WatchedProfiles{Profiles: next, Change: func(ctx context.Context, agent string, write func() error) error {
+	c.ProfileHook = catalog.ProfileHook{Profiles: next, Change: func(ctx context.Context, agent string, write func() error) error {
 		return c.changeProfile(ctx, agent, write, nil)
 	}}
 	return c

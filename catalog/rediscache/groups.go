@@ -27,13 +27,13 @@ func (c *Cache) Remove(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	return c.Watched.Remove(ctx, id)
+	return c.WriteHook.Remove(ctx, id)
 }
 
 // Update implements [catalog.Writer]. It stores the groups of the items that were removed.
 func (c *Cache) Update(ctx context.Context, ids []string, change func(feed.Item) (feed.Item, error)) ([]catalog.Updated, error) {
 	groups := map[string]string{}
-	all, err := c.Watched.Update(ctx, ids, func(it feed.Item) (feed.Item, error) {
+	all, err := c.WriteHook.Update(ctx, ids, func(it feed.Item) (feed.Item, error) {
 		groups[it.ID] = it.Group()
 		return change(it)
 	})

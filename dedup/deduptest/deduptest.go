@@ -138,9 +138,9 @@ func emptyInput(t *testing.T, open Open) {
 	assert.Empty(t, c.Stale)
 	require.NoError(t, s.Claim(ctx, "u_1", nil, Start))
 	record(t, s, Start, nil)
-	require.NoError(t, s.Settle(ctx, nil))
+	require.NoError(t, s.ClearPending(ctx, nil))
 
-	require.NoError(t, s.Settle(ctx, impressions("u_1", "never_claimed")))
+	require.NoError(t, s.ClearPending(ctx, impressions("u_1", "never_claimed")))
 	assert.Equal(t, []dedup.Verdict{dedup.Unseen}, check(t, s, Start, "u_1", "never_claimed"))
 }
 
@@ -175,7 +175,7 @@ func dayOfWriting(t *testing.T, open Open) {
 	claim(t, s, midnight.Add(-2*time.Second), "u_1", "across")
 	record(t, s, midnight.Add(-time.Second), impressions("u_1", "before"))
 	record(t, s, midnight, impressions("u_1", "at", "across"))
-	require.NoError(t, s.Settle(t.Context(), impressions("u_1", "across")))
+	require.NoError(t, s.ClearPending(t.Context(), impressions("u_1", "across")))
 
 	got := check(t, s, midnight.Add(time.Second), "u_1", "before", "at")
 	assert.Equal(t, []dedup.Verdict{dedup.SeenDaysAgo(1), dedup.SeenDaysAgo(0)}, got)

@@ -43,14 +43,14 @@ func settle(t *testing.T, open Open) {
 			record(t, s, Start, impressions("u_1", "a", "b"))
 			assert.NotContains(t, check(t, s, Start, "u_1", "a", "b", "c"), dedup.Unseen)
 
-			require.NoError(t, s.Settle(t.Context(), impressions("u_1", "a")))
+			require.NoError(t, s.ClearPending(t.Context(), impressions("u_1", "a")))
 			got := check(t, s, Start, "u_1", "a", "c")
 			assert.Equal(t, []dedup.Verdict{dedup.SeenDaysAgo(0), dedup.Pending}, got)
 			assert.Equal(t, []dedup.Verdict{dedup.Pending}, check(t, s, Start, "u_2", "a"))
 
 			got = check(t, s, Start, "u_1", "a", "b", "c")
 			assert.Equal(t, []dedup.Verdict{dedup.SeenDaysAgo(0), dedup.Pending, dedup.Pending}, got, "only a has left the pending set")
-			require.NoError(t, s.Settle(t.Context(), impressions("u_1", "a", "a")), "settling twice is harmless")
+			require.NoError(t, s.ClearPending(t.Context(), impressions("u_1", "a", "a")), "settling twice is harmless")
 			assert.Equal(t, []dedup.Verdict{dedup.SeenDaysAgo(0)}, check(t, s, Start, "u_1", "a"))
 		})
 	}
@@ -88,7 +88,7 @@ func stale(t *testing.T, open Open) {
 	assert.ElementsMatch(t, []string{"a", "b"}, ask(dedup.StaleAfter+time.Second))
 
 	record(t, s, Start.Add(dedup.StaleAfter), impressions("u_1", "a"))
-	require.NoError(t, s.Settle(t.Context(), impressions("u_1", "a")))
+	require.NoError(t, s.ClearPending(t.Context(), impressions("u_1", "a")))
 	c, err := s.Check(t.Context(), "u_1", []string{"a", "b"}, Start.Add(dedup.StaleAfter+time.Second))
 	require.NoError(t, err)
 	assert.Equal(t, []string{"b"}, c.Stale, "what is settled is not stale")

@@ -151,7 +151,7 @@ func oneLife(t *testing.T, s Store, agent string, round int) error {
 	if _, err := s.Record(ctx, batch, now); err != nil {
 		return err
 	}
-	if err := s.Settle(ctx, batch); err != nil {
+	if err := s.ClearPending(ctx, batch); err != nil {
 		return err
 	}
 	after, err := s.Check(ctx, agent, groups, now)

@@ -84,8 +84,8 @@ func (s *Store) checkFilters(agent string, groups []string, today feed.Day, past
 	}
 }
 
-// Held implements [dedup.Claimer].
-func (s *Store) Held(ctx context.Context, agent string, groups []string, now time.Time) ([]bool, error) {
+// Pending implements [dedup.Claimer].
+func (s *Store) Pending(ctx context.Context, agent string, groups []string, now time.Time) ([]bool, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -108,8 +108,8 @@ func (s *Store) Claim(ctx context.Context, agent string, groups []string, now ti
 	return s.take(ctx, agent, groups, now, now, false)
 }
 
-// Hold implements [dedup.Claimer].
-func (s *Store) Hold(ctx context.Context, agent string, groups []string, at time.Time) error {
+// AddShown implements [dedup.Claimer].
+func (s *Store) AddShown(ctx context.Context, agent string, groups []string, at time.Time) error {
 	return s.take(ctx, agent, groups, s.clock(), at, true)
 }
 
@@ -266,8 +266,8 @@ func (s *Store) add(batch []dedup.Impression) {
 	}
 }
 
-// Settle implements [dedup.Writer].
-func (s *Store) Settle(_ context.Context, batch []dedup.Impression) error {
+// ClearPending implements [dedup.Writer].
+func (s *Store) ClearPending(_ context.Context, batch []dedup.Impression) error {
 	var groups []string
 	for len(batch) > 0 {
 		run := runOf(batch)

@@ -110,7 +110,7 @@ func TestAFoldKeepsTheDaysOwn(t *testing.T) {
 		b.now = midnight.Add(time.Second)
 		s.checkClock()
 		require.NoError(t, s.Claim(t.Context(), "u_1", []string{"late"}, midnight.Add(-time.Second)))
-		require.NoError(t, s.Hold(t.Context(), "u_1", []string{"held"}, midnight.Add(-time.Hour)))
+		require.NoError(t, s.AddShown(t.Context(), "u_1", []string{"held"}, midnight.Add(-time.Hour)))
 		b.now = b.now.Add(foldAfter + time.Minute)
 		s.checkClock()
 		require.Equal(t, []string{"20260306.filter", "20260307.journal"}, b.files())

@@ -59,16 +59,16 @@ func TestHold(t *testing.T) {
 		ctx, start := t.Context(), deduptest.Start
 		held := func(at time.Time, groups ...string) []bool {
 			t.Helper()
-			held, err := s.Held(ctx, "u_1", groups, at)
+			held, err := s.Pending(ctx, "u_1", groups, at)
 			require.NoError(t, err)
 			return held
 		}
 		require.NoError(t, s.Claim(ctx, "u_1", []string{"claimed", "both"}, start))
 		require.NoError(t, s.Claim(ctx, "u_2", []string{"claimed"}, start))
 		for range 2 {
-			require.NoError(t, s.Hold(ctx, "u_1", []string{"both", "held"}, start.Add(-time.Minute)))
+			require.NoError(t, s.AddShown(ctx, "u_1", []string{"both", "held"}, start.Add(-time.Minute)))
 		}
-		require.NoError(t, s.Hold(ctx, "u_1", nil, start))
+		require.NoError(t, s.AddShown(ctx, "u_1", nil, start))
 		require.Equal(t, []bool{true, true, true, false}, held(start, "claimed", "both", "held", "new"))
 		for range 2 {
 			require.NoError(t, s.Release(ctx, "u_1", []string{"claimed", "both", "held", "new"}))
@@ -77,14 +77,14 @@ func TestHold(t *testing.T) {
 		// The later of two times counts.
 		last := start.Add(cfg.PendingTTL)
 		require.Equal(t, []bool{true, false}, held(last, "both", "held"))
-		require.NoError(t, s.Hold(ctx, "u_1", []string{"held"}, start.Add(time.Minute)))
+		require.NoError(t, s.AddShown(ctx, "u_1", []string{"held"}, start.Add(time.Minute)))
 		require.Equal(t, []bool{true}, held(last.Add(time.Minute), "held"))
 
-		require.NoError(t, s.Settle(ctx, []dedup.Impression{{Agent: "u_1", Group: "both"}}))
+		require.NoError(t, s.ClearPending(ctx, []dedup.Impression{{Agent: "u_1", Group: "both"}}))
 		require.Equal(t, []bool{false, true}, held(start, "both", "held"))
 		require.NoError(t, s.Forget(ctx, "u_1"))
 		require.Equal(t, []bool{false}, held(start, "held"))
-		other, err := s.Held(ctx, "u_2", []string{"claimed"}, start)
+		other, err := s.Pending(ctx, "u_2", []string{"claimed"}, start)
 		require.NoError(t, err)
 		require.Equal(t, []bool{true}, other, "another agent's claim stands")
 	}

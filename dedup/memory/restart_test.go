@@ -75,7 +75,7 @@ func copyDir(t *testing.T, dir string) string {
 
 func (b *bench) claim(s *Store, groups ...string) {
 	b.t.Helper()
-	held, err := s.Held(b.t.Context(), "u_1", groups, b.now)
+	held, err := s.Pending(b.t.Context(), "u_1", groups, b.now)
 	require.NoError(b.t, err)
 	require.NotContains(b.t, held, true)
 	require.NoError(b.t, s.Claim(b.t.Context(), "u_1", groups, b.now))
@@ -145,7 +145,7 @@ func TestRestart(t *testing.T) {
 				b.claim(s, "claimed", "released", "settled")
 				b.record(s, "recorded", "settled")
 				require.NoError(t, s.Release(t.Context(), "u_1", []string{"released"}))
-				require.NoError(t, s.Settle(t.Context(), of("settled")))
+				require.NoError(t, s.ClearPending(t.Context(), of("settled")))
 				b.stop(s, test.kill)
 
 				s = b.open()
@@ -182,7 +182,7 @@ func TestACleanStopFoldsTheJournal(t *testing.T) {
 		s = b.open()
 		b.claim(s, "a", "b")
 		b.record(s, "a")
-		require.NoError(t, s.Settle(t.Context(), of("a")))
+		require.NoError(t, s.ClearPending(t.Context(), of("a")))
 		b.close(s)
 		assert.Equal(t, []string{"20260306.journal"}, b.files(), "it has what is pending")
 		b.now = b.now.Add(31 * time.Minute)
@@ -537,7 +537,7 @@ func TestConcurrency(t *testing.T) {
 						if _, err := s.Record(t.Context(), of(group), now); err != nil {
 							t.Error(err)
 						}
-						if err := s.Settle(t.Context(), of(group)); err != nil {
+						if err := s.ClearPending(t.Context(), of(group)); err != nil {
 							t.Error(err)
 						}
 					}

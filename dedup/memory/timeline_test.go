@@ -73,7 +73,7 @@ func (l *timeline) show() {
 	require.Equal(l.t, []dedup.Verdict{unseen}, l.verdicts(l.s, group))
 	l.claim(l.s, group)
 	l.record(l.s, group)
-	require.NoError(l.t, l.s.Settle(l.t.Context(), of(group)))
+	require.NoError(l.t, l.s.ClearPending(l.t.Context(), of(group)))
 	l.shown = append(l.shown, group)
 }
 

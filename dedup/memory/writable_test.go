@@ -31,7 +31,7 @@ func TestWritable(t *testing.T) {
 		err := s.Claim(t.Context(), "u_1", []string{"a"}, b.now)
 		require.ErrorIs(t, err, dedup.ErrUnavailable)
 		require.ErrorIs(t, s.Writable(t.Context()), dedup.ErrUnavailable)
-		_, err = s.Held(t.Context(), "u_1", []string{"a"}, b.now)
+		_, err = s.Pending(t.Context(), "u_1", []string{"a"}, b.now)
 		require.NoError(t, err, "this only asks")
 		require.ErrorIs(t, s.Writable(t.Context()), os.ErrClosed, "a read does not clear the failure")
 		s.journal, err = journal.Open(s.journalPath(s.today), quiet())

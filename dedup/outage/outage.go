@@ -19,14 +19,14 @@ import (
 type Watch struct {
 	dedup.Filters // the recorded impressions
 
-	notes   dedup.Notes
+	notes   dedup.OutageMarkers
 	cfg     Config
 	began   time.Time
 	until   atomic.Int64 // end of the recovery, in nanoseconds since began
 	refused bool         // the notes cannot be read although Redis answers; only checkNotes uses this field
 }
 
-// Config configures a [Watch].
+// Config configures a [OnWrite].
 type Config struct {
 	After   time.Duration // how long an outage of Redis has an effect
 	Every   time.Duration // the pause between two checks
@@ -39,7 +39,7 @@ type Config struct {
 // Once Redis is back, other servers need some time to notice and to leave their notes, and requests
 // that began before are still running: the pending grace, which is [Config.After], is longer than
 // any request. A note remains for one grace after there is nothing left to write.
-func Open(ctx context.Context, filters dedup.Filters, notes dedup.Notes, cfg Config) *Watch {
+func Open(ctx context.Context, filters dedup.Filters, notes dedup.OutageMarkers, cfg Config) *Watch {
 	w := &Watch{Filters: filters, notes: notes, cfg: cfg, began: time.Now()}
 	w.checkNotes(ctx)
 	return w

@@ -18,7 +18,7 @@ import (
 
 // notes are the notes of the servers, behind a network that may fail.
 type notes struct {
-	dedup.Noter
+	dedup.OutageMarker
 	mu    sync.Mutex
 	noted bool
 	err   error

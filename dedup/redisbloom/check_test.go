@@ -65,7 +65,7 @@ func TestRoundTrips(t *testing.T) {
 		batch = append(batch, given(fmt.Sprintf("u_%d", i), groups[:20]...)...)
 	}
 	assert.EqualValues(t, 2, h.during(func() { record(t, s, noon.Add(time.Second), batch) }), "record: shard count, then the batch")
-	assert.EqualValues(t, 1, h.during(func() { require.NoError(t, s.Settle(t.Context(), batch)) }), "settle over 50 agents")
+	assert.EqualValues(t, 1, h.during(func() { require.NoError(t, s.ClearPending(t.Context(), batch)) }), "settle over 50 agents")
 }
 
 // Not parallel: it changes the script hash, which all stores of the process share.

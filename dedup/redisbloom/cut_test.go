@@ -29,7 +29,7 @@ var cutCalls = []cutCall{
 		return out.Verdicts, err
 	}},
 	{"settle", func(ctx context.Context, s *Store, agent string) (any, error) {
-		return nil, s.Settle(ctx, given(agent, groupNames(1, 3)...))
+		return nil, s.ClearPending(ctx, given(agent, groupNames(1, 3)...))
 	}},
 	{"record", func(ctx context.Context, s *Store, agent string) (any, error) {
 		return recordAll(ctx, s, given(agent, groupNames(0, 3)...))
@@ -84,7 +84,7 @@ func cutOnce(t *testing.T, p *faultproxy.Proxy, direct, client redis.UniversalCl
 			for _, z := range direct.ZRangeWithScores(ctx, calm.keys.Pending(agent), 0, -1).Val() {
 				pending = append(pending, fmt.Sprint(z.Member, " ", z.Score))
 			}
-			require.NoError(t, calm.Settle(ctx, given(agent, groupNames(0, 6)...))) // otherwise pending would hide the filters
+			require.NoError(t, calm.ClearPending(ctx, given(agent, groupNames(0, 6)...))) // otherwise pending would hide the filters
 			out, err := calm.Check(ctx, agent, groupNames(0, 6), noon)
 			require.NoError(t, err)
 			return got, pending, out.Verdicts

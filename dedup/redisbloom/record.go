@@ -164,8 +164,8 @@ func (s *Store) Forget(ctx context.Context, agent string) error {
 	return contractError("forget", s.client.Unlink(ctx, s.keys.Pending(agent)).Err())
 }
 
-// Settle implements [dedup.Writer]: one pipeline with a ZREM per agent.
-func (s *Store) Settle(ctx context.Context, batch []dedup.Impression) error {
+// ClearPending implements [dedup.Writer]: one pipeline with a ZREM per agent.
+func (s *Store) ClearPending(ctx context.Context, batch []dedup.Impression) error {
 	if len(batch) == 0 {
 		return nil
 	}

@@ -168,7 +168,7 @@ func TestUnavailable(t *testing.T) {
 	unconfirmed, err := s.Record(t.Context(), batch, noon)
 	require.ErrorIs(t, err, dedup.ErrUnavailable)
 	assert.Equal(t, batch, unconfirmed)
-	require.ErrorIs(t, s.Settle(t.Context(), batch), dedup.ErrUnavailable)
+	require.ErrorIs(t, s.ClearPending(t.Context(), batch), dedup.ErrUnavailable)
 	require.ErrorIs(t, s.Forget(t.Context(), "u_1"), dedup.ErrUnavailable)
 	require.ErrorIs(t, s.Verify(t.Context()), dedup.ErrUnavailable)
 }

@@ -57,7 +57,7 @@ func (s *Spool) note(ctx context.Context, leave bool) error {
 	defer cancel()
 	if leave {
 		s.noted = true // it may exist even after an error
-		return s.cfg.Notes.Leave(ctx, s.cfg.Server)
+		return s.cfg.Notes.Set(ctx, s.cfg.Server)
 	}
 	err := s.cfg.Notes.Remove(ctx, s.cfg.Server)
 	s.noted = err != nil

@@ -24,7 +24,7 @@ func (g *gated) Record(_ context.Context, batch []dedup.Impression, _ time.Time)
 	return nil, nil
 }
 
-func (g *gated) Settle(context.Context, []dedup.Impression) error { return nil }
+func (g *gated) ClearPending(context.Context, []dedup.Impression) error { return nil }
 
 // TestWhatWaitsOnDiskIsKnown checks the metrics while impressions are spooled, after a restart, and
 // once the store is available.

@@ -82,11 +82,11 @@ func (o *others) Record(ctx context.Context, batch []dedup.Impression, now time.
 	return o.Store.Record(ctx, batch, now)
 }
 
-func (o *others) Settle(ctx context.Context, batch []dedup.Impression) error {
-	return errors.Join(o.did("settle"), o.Store.Settle(ctx, batch))
+func (o *others) ClearPending(ctx context.Context, batch []dedup.Impression) error {
+	return errors.Join(o.did("settle"), o.Store.ClearPending(ctx, batch))
 }
 
-func (o *others) Leave(_ context.Context, server string) error {
+func (o *others) Set(_ context.Context, server string) error {
 	if err := o.did("note"); err != nil {
 		return err
 	}

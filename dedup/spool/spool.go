@@ -3,7 +3,7 @@
 // bounded by size and age: the oldest impressions are dropped, and their number is logged.
 //
 // Other servers do not know of these impressions. Therefore the spool leaves a note for them
-// ([dedup.Notes]), moves the groups from the sessions to the pending sets, and then records them.
+// ([dedup.OutageMarkers]), moves the groups from the sessions to the pending sets, and then records them.
 package spool
 
 import (
@@ -53,7 +53,7 @@ type Config struct {
 	Withdraw dedup.Withdraw
 	// Notes warn the other servers, under the name Server, that impressions wait here. Nil means there
 	// are no other servers.
-	Notes  dedup.Noter
+	Notes  dedup.OutageMarker
 	Server string
 }
 

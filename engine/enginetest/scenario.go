@@ -141,7 +141,7 @@ func (st *story) clock() time.Time { return *st.now.Load() }
 func (st *story) advance(t *testing.T, d time.Duration) {
 	t.Helper()
 	st.Recorded(t)
-	require.NoError(t, st.Dedup.Settle(t.Context(), st.confirmed))
+	require.NoError(t, st.Dedup.ClearPending(t.Context(), st.confirmed))
 	st.confirmed = nil
 	later := st.clock().Add(d)
 	st.now.Store(&later)

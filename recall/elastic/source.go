@@ -108,7 +108,7 @@ func (s *Source) result(ctx context.Context, got *answer, err error) (recall.Res
 	}
 	if esindex.Refused(err) && !esindex.Gone(err) {
 		// The mapping or this profile's query causes the refusal. Readers still have their
-		// sessions and the standby list.
+		// sessions and the fallback list.
 		s.refused.Do(func() {
 			s.log.ErrorContext(ctx, "Elasticsearch rejects a search; its results are missing in the feeds of some or all readers; freshet doctor may show the cause", "index", s.index, "error", err)
 		})

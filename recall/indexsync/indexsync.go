@@ -16,7 +16,7 @@ const rebuildBatch = 10_000
 
 // Catalog is a catalog that updates its index.
 type Catalog struct {
-	catalog.Watched
+	catalog.WriteHook
 	index Index
 	live  popularity.Store
 	mu    sync.Mutex // serializes writes, so that catalog and index apply them in one order
@@ -55,7 +55,7 @@ func Open(ctx context.Context, next Source, index Index, live popularity.Store) 
 	}
 	index.SetCounts(counts)
 	c := &Catalog{index: index, live: live}
-	c.Watched = catalog.Watched{Catalog: next, Watch: c.watch}
+	c.WriteHook = catalog.WriteHook{Catalog: next, OnWrite: c.watch}
 	return c, nil
 }
 

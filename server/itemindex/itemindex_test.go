@@ -45,7 +45,7 @@ func at(t *testing.T, address, index string) *system {
 	s := &system{T: t, cfg: cfg, client: client, watch: New(client, cfg, log)}
 	s.items = catalogelastic.New(client, catalogelastic.Config{Index: index, Schema: s.watch.Schema()})
 	source := recallelastic.New(client, recallelastic.Config{Index: index, Schema: s.watch.Schema()})
-	front := recall.NewFront(source, func() time.Time { return noon }, recall.FrontConfig{Standby: 10 * time.Minute, Timeout: cfg.Server.RequestTimeout})
+	front := recall.NewShared(source, func() time.Time { return noon }, recall.SharedConfig{Fallback: 10 * time.Minute, Timeout: cfg.Server.RequestTimeout})
 	s.use = Use{
 		Ready: func(context.Context) error { return nil },
 		Query: func() feed.Query { return feed.Query{Ranking: cfg.Ranking, Origin: noon, N: 10} },
@@ -155,7 +155,7 @@ func TestAnIndexThatIsTakenAway(t *testing.T) {
 			t.Parallel()
 			s := inUse(t)
 			require.NoError(t, s.watch.RecallForAll(t.Context(), s.use))
-			require.Positive(t, s.use.Front.Left())
+			require.Positive(t, s.use.Front.FallbackLeft())
 			c.away(s)
 			s.watch.visit(t.Context(), s.use)
 			require.NoError(t, s.watch.Waiting(), "it was in use")
@@ -163,7 +163,7 @@ func TestAnIndexThatIsTakenAway(t *testing.T) {
 			require.Error(t, state.Err)
 			assert.True(t, state.Optional)
 			assert.Contains(t, state.Reason, c.reason)
-			assert.Positive(t, s.use.Front.Left())
+			assert.Positive(t, s.use.Front.FallbackLeft())
 			assert.Len(t, s.watch.woken, 1, "to know soon when it is there again")
 
 			c.back(s)

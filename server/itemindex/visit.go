@@ -21,17 +21,17 @@ type Use struct {
 	// Docs reads documents, bypassing all caches.
 	Docs func(ctx context.Context, ids []string) ([]feed.Doc, error)
 	// Front stores the fallback lists that replace recall while Elasticsearch is down.
-	Front *recall.Front
+	Front *recall.Shared
 }
 
 // Pauses holds the pauses of the watch.
 type Pauses struct {
 	WarmUp  time.Duration // between two attempts of the startup, or of a recall that was refused
-	Standby time.Duration // between two renewals of the fallback lists
+	Fallback time.Duration // between two renewals of the fallback lists
 	Mapping time.Duration // between two checks of the mapping
 }
 
-// Begin attempts the startup immediately if Elasticsearch has answered [Watch.Try], and otherwise
+// Begin attempts the startup immediately if Elasticsearch has answered [OnWrite.Try], and otherwise
 // leaves it to Run.
 func (w *Watch) Begin(ctx context.Context, use Use) {
 	if w.found != nil {
@@ -57,7 +57,7 @@ func (w *Watch) CheckPeriodically(ctx context.Context, pauses Pauses) {
 // call of hurry.
 func (w *Watch) repeat(ctx context.Context, pauses Pauses, visit func(context.Context)) {
 	for {
-		pause, woken := pauses.Standby, w.woken
+		pause, woken := pauses.Fallback, w.woken
 		if w.Waiting() != nil {
 			pause = pauses.WarmUp
 		}
@@ -119,5 +119,5 @@ func (w *Watch) RecallForAll(ctx context.Context, use Use) error {
 		}
 		return found, err
 	}
-	return use.Front.Renew(ctx, use.Query(), docs, schema.Tells)
+	return use.Front.RenewFallback(ctx, use.Query(), docs, schema.Tells)
 }

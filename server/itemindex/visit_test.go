@@ -23,7 +23,7 @@ func TestWhenTheIndexIsVisited(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		began := time.Now()
 		var at []time.Duration
-		w.repeat(ctx, Pauses{WarmUp: time.Second, Standby: time.Minute}, func(ctx context.Context) {
+		w.repeat(ctx, Pauses{WarmUp: time.Second, Fallback: time.Minute}, func(ctx context.Context) {
 			at = append(at, time.Since(began)/time.Second)
 			switch len(at) {
 			case 1:
@@ -53,7 +53,7 @@ func TestARefusalIsLookedAtUntilItIsAnswered(t *testing.T) {
 		began := time.Now()
 		answers := []error{errors.New("no such field"), esindex.ErrUnavailable, esindex.ErrUnavailable, nil, esindex.ErrUnavailable, nil}
 		var at []time.Duration
-		w.repeat(ctx, Pauses{WarmUp: time.Second, Standby: time.Minute}, func(ctx context.Context) {
+		w.repeat(ctx, Pauses{WarmUp: time.Second, Fallback: time.Minute}, func(ctx context.Context) {
 			w.recordRecall(ctx, answers[len(at)])
 			at = append(at, time.Since(began)/time.Second)
 			if len(at) == len(answers) {

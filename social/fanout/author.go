@@ -10,7 +10,7 @@ import (
 )
 
 // settled is the age after which a change of an author's delivery is not repaired any more:
-// longer than [jobs.CompletedLives] plus the duration of a repair.
+// longer than [jobs.CompletedTTL] plus the duration of a repair.
 const settled = time.Hour
 
 // author moves an author from push to pull or back when the number of followers has crossed a
@@ -58,7 +58,7 @@ func (f *Fanout) side(ctx context.Context, author string, d social.Delivery) err
 
 // later schedules the job to run again.
 func (f *Fanout) later(ctx context.Context, author string, after time.Duration) error {
-	return f.d.Queue.Mark(ctx, jobs.Dirty{Kind: jobs.Author, Key: author, Priority: jobs.PriorityUpkeep, After: after})
+	return f.d.Queue.Enqueue(ctx, jobs.Spec{Kind: jobs.Author, Key: author, Priority: jobs.PriorityUpkeep, After: after})
 }
 
 // renewOutbox rebuilds the outbox. An old outbox lacks the posts that were only pushed to lists.
@@ -85,7 +85,7 @@ func (f *Fanout) fill(ctx context.Context, author string) error {
 			if h.State == timeline.None {
 				continue
 			}
-			if err := f.agree(ctx, some[i], f.ofPair(ctx, author, some[i]), false); err != nil {
+			if err := f.reconcile(ctx, some[i], f.entriesOfAuthor(ctx, author, some[i]), false); err != nil {
 				return err
 			}
 		}

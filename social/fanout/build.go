@@ -119,7 +119,7 @@ func (b *builder) once(ctx context.Context, name, token string) (ready bool, err
 	}
 	buildSeconds.WithLabelValues(b.kind, result).Observe(b.clock().Sub(start).Seconds())
 	if err != nil {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), atOnceLimit)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), beforeAnswerLimit)
 		defer cancel()
 		// Otherwise the next reader waits until the build may be taken over.
 		return false, errors.Join(err, b.lists.Abandon(ctx, name, token))

@@ -13,10 +13,10 @@ func (f *Fanout) keep(ctx context.Context, posts []social.Post) error {
 	if f.d.Cards == nil {
 		return nil
 	}
-	var known []social.Known
+	var known []social.PostVersion
 	for i := range posts {
 		if p := &posts[i]; p.ID != "" && !p.Deleted && p.Audience.Public {
-			known = append(known, social.Known{ID: p.ID})
+			known = append(known, social.PostVersion{ID: p.ID})
 		}
 	}
 	if len(known) == 0 {
@@ -26,7 +26,7 @@ func (f *Fanout) keep(ctx context.Context, posts []social.Post) error {
 	if err != nil {
 		return err
 	}
-	if err := f.d.Cards.Keep(ctx, cards); err != nil {
+	if err := f.d.Cards.Put(ctx, cards); err != nil {
 		f.d.Log.DebugContext(ctx, "cannot cache cards of posts", "posts", len(cards), "error", err)
 	}
 	return nil
@@ -38,7 +38,7 @@ func (f *Fanout) removeCard(ctx context.Context, p *social.Post) error {
 	if f.d.Cards == nil || !p.Deleted && (p.Audience.Public || p.Version <= 1) {
 		return nil
 	}
-	return f.d.Cards.Remove(ctx, []social.Known{{ID: p.ID, Version: p.Version}})
+	return f.d.Cards.Remove(ctx, []social.PostVersion{{ID: p.ID, Version: p.Version}})
 }
 
 // lastVersion is greater than the version of any card, and exact as a float64: a cache may
@@ -51,7 +51,7 @@ func (f *Fanout) removeNow(ctx context.Context, id string) error {
 	if f.d.Cards == nil {
 		return nil
 	}
-	return f.d.Cards.Remove(ctx, []social.Known{{ID: id, Version: lastVersion}})
+	return f.d.Cards.Remove(ctx, []social.PostVersion{{ID: id, Version: lastVersion}})
 }
 
 // hide hides the cached cards of an erased author.

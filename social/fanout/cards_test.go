@@ -17,18 +17,18 @@ import (
 // cardShelf records the cards that are stored, removed and erased.
 type cardShelf struct {
 	kept, erased []string
-	removed      []social.Known
+	removed      []social.PostVersion
 	err          error
 }
 
-func (s *cardShelf) Keep(_ context.Context, cards []social.Card) error {
+func (s *cardShelf) Put(_ context.Context, cards []social.Card) error {
 	for _, c := range cards {
 		s.kept = append(s.kept, c.ID)
 	}
 	return s.err
 }
 
-func (s *cardShelf) Remove(_ context.Context, posts []social.Known) error {
+func (s *cardShelf) Remove(_ context.Context, posts []social.PostVersion) error {
 	s.removed = append(s.removed, posts...)
 	return s.err
 }
@@ -38,7 +38,7 @@ func (s *cardShelf) Erase(_ context.Context, author string) error {
 	return s.err
 }
 
-func (s *cardShelf) Kept(context.Context, []string) ([]social.Card, error) { return nil, s.err }
+func (s *cardShelf) Cached(context.Context, []string) ([]social.Card, error) { return nil, s.err }
 
 func TestKeptCards(t *testing.T) {
 	e, s := newEnv(t), &cardShelf{}
@@ -62,7 +62,7 @@ func TestKeptCards(t *testing.T) {
 	require.NoError(t, e.a.Store().EraseAuthor(e.ctx, "ann"))
 	require.ErrorIs(t, e.run(e.a, e.ctx, jobs.Erase, "ann"), jobs.ErrWait)
 	s.err = nil
-	require.Equal(t, []social.Known{{ID: "post:open", Version: lastVersion}, {ID: "post:open", Version: 2}}, s.removed)
+	require.Equal(t, []social.PostVersion{{ID: "post:open", Version: lastVersion}, {ID: "post:open", Version: 2}}, s.removed)
 	require.Equal(t, []string{"ann", "ann", "ann"}, s.erased, "after the commit, at once, and by the job")
 	require.Equal(t, []string{"post:open"}, s.kept, "nothing else is cached")
 }
@@ -130,11 +130,11 @@ func (s *lostStore) PostsByID(ctx context.Context, ids []string) ([]social.Post,
 	return s.Store.PostsByID(ctx, ids)
 }
 
-func (s *lostStore) Standings(ctx context.Context, reader string, ids []string) ([]social.Standing, error) {
+func (s *lostStore) ListStatuses(ctx context.Context, reader string, ids []string) ([]social.ListStatus, error) {
 	if s.lost {
 		return nil, errLost
 	}
-	return s.Store.Standings(ctx, reader, ids)
+	return s.Store.ListStatuses(ctx, reader, ids)
 }
 
 func (s *lostStore) Members(ctx context.Context, circle, reader, after string, n int) ([]string, error) {
@@ -185,7 +185,7 @@ func TestNoCardOutlivesTheStore(t *testing.T) {
 			e.advance(time.Second)
 			require.NoError(t, act(e, e.a.Store()))
 			hidden := slices.Contains(shelf.erased, "ann") ||
-				slices.ContainsFunc(shelf.removed, func(k social.Known) bool { return k.ID == "post:open" && k.Version > 1 })
+				slices.ContainsFunc(shelf.removed, func(k social.PostVersion) bool { return k.ID == "post:open" && k.Version > 1 })
 			require.True(t, hidden, "neither a tombstone nor a mark")
 		})
 	}

@@ -29,7 +29,7 @@ func TestDeliver(t *testing.T) {
 	e.publish("alone", "x", 3, social.Audience{})
 	for _, id := range []string{"open", "circle", "alone"} {
 		for range 2 { // a repetition changes nothing
-			require.NoError(t, e.store.Mark(e.ctx, jobs.Dirty{Kind: jobs.Deliver, Key: "post:" + id}))
+			require.NoError(t, e.store.Enqueue(e.ctx, jobs.Spec{Kind: jobs.Deliver, Key: "post:" + id}))
 			require.NoError(t, e.run(e.a, e.ctx, jobs.Deliver, "post:"+id))
 		}
 	}
@@ -51,7 +51,7 @@ func TestDeliver(t *testing.T) {
 	assert.Equal(t, []string{}, e.list("m"))
 	assert.Equal(t, []string{}, e.list("mentioned"))
 
-	require.NoError(t, e.store.Mark(e.ctx, jobs.Dirty{Kind: jobs.Deliver, Key: "post:unknown"}))
+	require.NoError(t, e.store.Enqueue(e.ctx, jobs.Spec{Kind: jobs.Deliver, Key: "post:unknown"}))
 	require.NoError(t, e.run(e.a, e.ctx, jobs.Deliver, "post:unknown"))
 }
 
@@ -108,7 +108,7 @@ func TestDeliverAndUnfollow(t *testing.T) {
 				require.True(t, p.until(after))
 				_, err := e.b.Store().Unfollow(e.ctx, "f", "x", zero)
 				require.NoError(t, err)
-				require.NotContains(t, e.open(), row{jobs.Pair, "x/f"})
+				require.NotContains(t, e.open(), row{jobs.AuthorAgent, "x/f"})
 				if killed {
 					p.step(goOn)
 					p.kill()
@@ -149,7 +149,7 @@ func TestDeliverAndDelete(t *testing.T) {
 // TestDeliverWhatComesBack deletes a post and creates it again, as events do, while a job is about
 // to remove it from a list.
 func TestDeliverWhatComesBack(t *testing.T) {
-	for _, kind := range []jobs.Kind{jobs.Deliver, jobs.Pair} {
+	for _, kind := range []jobs.Kind{jobs.Deliver, jobs.AuthorAgent} {
 		t.Run(string(kind), func(t *testing.T) {
 			e := newEnv(t)
 			e.follow("x", "f")
@@ -158,16 +158,16 @@ func TestDeliverWhatComesBack(t *testing.T) {
 			e.drain()
 			require.NoError(t, e.store.DeletePost(e.ctx, "post:p", "x", zero))
 			key, call := "post:p", "remove"
-			if kind == jobs.Pair {
+			if kind == jobs.AuthorAgent {
 				key, call = "x/f", "replace"
-				require.NoError(t, e.store.Mark(e.ctx, jobs.Dirty{Kind: kind, Key: key}))
+				require.NoError(t, e.store.Enqueue(e.ctx, jobs.Spec{Kind: kind, Key: key}))
 			}
 			p := newProcess(e.ctx, "late", func(ctx context.Context) { _ = e.run(e.a, ctx, kind, key) })
 			require.True(t, p.until(call))
 			_, _, err := e.store.CreatePost(e.ctx, again, social.Creation{})
 			require.NoError(t, err)
 			e.advance(31e9)
-			if kind == jobs.Pair {
+			if kind == jobs.AuthorAgent {
 				require.NoError(t, e.run(e.b, e.ctx, jobs.Deliver, "post:p"))
 			}
 			p.finish()

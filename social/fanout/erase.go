@@ -85,7 +85,7 @@ func (f *Fanout) removeErased(ctx context.Context, author string, lists []string
 	slices.Sort(ids)
 	var gone []string
 	for part := range slices.Chunk(slices.Compact(ids), standingsAtOnce) {
-		standings, err := f.d.Store.Standings(ctx, author, part)
+		standings, err := f.d.Store.ListStatuses(ctx, author, part)
 		if err != nil {
 			return err
 		}

@@ -30,7 +30,7 @@ func TestErasedAtOnce(t *testing.T) {
 	following, err := s.Following(e.ctx, "x", "", "", 9)
 	require.NoError(t, err)
 	assert.Empty(t, following)
-	cards, err := s.Cards(e.ctx, "", []social.Known{{ID: "post:y"}})
+	cards, err := s.Cards(e.ctx, "", []social.PostVersion{{ID: "post:y"}})
 	require.NoError(t, err)
 	assert.Zero(t, cards[0].Likes)
 	assert.NotContains(t, e.open(), row{jobs.Erase, "x"})
@@ -83,7 +83,7 @@ func TestErasingAnAuthorIsOneJobOfEachPost(t *testing.T) {
 			require.NoError(t, e.a.Outbox(e.ctx, []string{"x"}))
 			require.NoError(t, e.a.Store().EraseAgent(e.ctx, "x"))
 			for r, j := range e.open() {
-				assert.NotEqual(t, jobs.Pair, r.kind, r.key)
+				assert.NotEqual(t, jobs.AuthorAgent, r.kind, r.key)
 				assert.GreaterOrEqual(t, j.Priority, jobs.PriorityUpkeep, "%v runs after jobs of current changes", r)
 			}
 			e.drain()

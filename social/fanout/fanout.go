@@ -87,7 +87,7 @@ func New(d Deps) (*Fanout, error) {
 		d.Late = func() {}
 	}
 	d.Options = d.Options.WithDefaults()
-	f := &Fanout{d: d, limit: atOnceLimit}
+	f := &Fanout{d: d, limit: beforeAnswerLimit}
 	f.timelines = &builder{
 		kind: "timeline", lists: d.Lists, cap: d.Cap, clock: d.Clock, patience: patience,
 		read: func(ctx context.Context, agent string, n int) ([]social.Entry, error) {
@@ -101,15 +101,15 @@ func New(d Deps) (*Fanout, error) {
 		},
 	}
 	f.handlers = map[jobs.Kind]jobs.Handler{
-		jobs.Deliver: eachJob(few, f.deliver),
-		jobs.Pair:    each(many, f.pair),
-		jobs.Member:  each(many, f.member),
-		jobs.Author:  each(1, f.author),
-		jobs.Erase:   each(1, f.erase),
-		jobs.Images:  each(few, f.images),
-		jobs.Suggest: each(1, f.suggest),
-		jobs.Index:   {Batch: itemBatch, Run: f.items},
-		jobs.Count:   {Batch: itemBatch, Run: f.items},
+		jobs.Deliver:     eachJob(few, f.deliver),
+		jobs.AuthorAgent: each(many, f.authorAgent),
+		jobs.Member:      each(many, f.member),
+		jobs.Author:      each(1, f.author),
+		jobs.Erase:       each(1, f.erase),
+		jobs.Images:      each(few, f.images),
+		jobs.Suggest:     each(1, f.suggest),
+		jobs.Index:       {Batch: itemBatch, Run: f.items},
+		jobs.Count:       {Batch: itemBatch, Run: f.items},
 	}
 	return f, nil
 }
@@ -120,7 +120,7 @@ func (f *Fanout) Handlers() map[jobs.Kind]jobs.Handler { return f.handlers }
 // Lost marks dirty again all rows whose writes to lists since a time may have been lost by Redis,
 // and returns the number of jobs. Errors are the queue's.
 func (f *Fanout) Lost(ctx context.Context, since time.Time) (int, error) {
-	return f.d.Queue.Again(ctx, since.Add(-margin), jobs.Deliver, jobs.Pair, jobs.Member, jobs.Author, jobs.Erase)
+	return f.d.Queue.Reenqueue(ctx, since.Add(-margin), jobs.Deliver, jobs.AuthorAgent, jobs.Member, jobs.Author, jobs.Erase)
 }
 
 // each returns a handler that runs the jobs of a batch one by one. One commit completes them all.

@@ -50,8 +50,8 @@ func TestIndex(t *testing.T) {
 	require.NoError(t, e.store.DeletePost(e.ctx, "post:p", "x", zero))
 	e.drain()
 	assert.Empty(t, e.items.byID)
-	require.NoError(t, e.store.Mark(e.ctx, jobs.Dirty{Kind: jobs.Index, Key: "post:p"}, jobs.Dirty{Kind: jobs.Index, Key: "post:hidden"},
-		jobs.Dirty{Kind: jobs.Count, Key: "post:unknown"}))
+	require.NoError(t, e.store.Enqueue(e.ctx, jobs.Spec{Kind: jobs.Index, Key: "post:p"}, jobs.Spec{Kind: jobs.Index, Key: "post:hidden"},
+		jobs.Spec{Kind: jobs.Count, Key: "post:unknown"}))
 	e.drain()
 	assert.Empty(t, e.items.byID)
 }
@@ -140,7 +140,7 @@ func TestIndexLooksAgain(t *testing.T) {
 			require.Equal(t, []error{nil}, e.a.Handlers()[jobs.Index].Run(e.ctx, indexJobs("post:p")))
 			got := e.items.byID
 			e.items.byID = map[string]feed.Item{}
-			require.NoError(t, e.store.Mark(e.ctx, jobs.Dirty{Kind: jobs.Index, Key: "post:p"}))
+			require.NoError(t, e.store.Enqueue(e.ctx, jobs.Spec{Kind: jobs.Index, Key: "post:p"}))
 			e.drain()
 			assert.Equal(t, e.items.byID, got)
 		})

@@ -148,7 +148,7 @@ func (w *world) run() error {
 			return err
 		}
 	}
-	w.advance(jobs.CompletedLives + time.Minute)
+	w.advance(jobs.CompletedTTL + time.Minute)
 	_, err := w.store.Sweep(w.ctx, 10_000)
 	return errors.Join(err, w.lists.Drop(w.ctx, w.agents), w.outboxes.Drop(w.ctx, w.agents))
 }
@@ -256,7 +256,7 @@ func (w *world) startChange(c change) {
 // waits reports whether jobs for the lists of two agents are open.
 func (w *world) waits(pair [2]string) bool {
 	for r := range w.open() {
-		if r.kind != jobs.Pair && r.kind != jobs.Member {
+		if r.kind != jobs.AuthorAgent && r.kind != jobs.Member {
 			continue
 		}
 		if _, agent, err := jobs.SplitPair(r.key); err == nil && slices.Contains(pair[:], agent) {
@@ -610,7 +610,7 @@ func (w *world) compareList(agent string) error {
 			continue
 		}
 		// Entries of authors who are now pulled may remain.
-		s, err := w.store.Standings(w.ctx, agent, []string{p.ID})
+		s, err := w.store.ListStatuses(w.ctx, agent, []string{p.ID})
 		if err != nil {
 			return err
 		}

@@ -56,7 +56,7 @@ type shown struct {
 	w *world
 }
 
-func (s shown) Cards(ctx context.Context, reader string, posts []social.Known) ([]social.Card, error) {
+func (s shown) Cards(ctx context.Context, reader string, posts []social.PostVersion) ([]social.Card, error) {
 	cards, err := s.Store.Cards(ctx, reader, posts)
 	if err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func (w *world) due(agent string) ([]social.Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	known := make([]social.Known, len(list))
+	known := make([]social.PostVersion, len(list))
 	for i, e := range list {
 		known[i].ID = e.ID
 	}

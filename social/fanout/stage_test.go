@@ -162,8 +162,8 @@ func (s stagedStore) MemberEntries(ctx context.Context, circle, agent string, ab
 	return get(ctx, "member entries", func() ([]social.Entry, error) { return s.Store.MemberEntries(ctx, circle, agent, above, n) })
 }
 
-func (s stagedStore) Standings(ctx context.Context, agent string, ids []string) ([]social.Standing, error) {
-	return get(ctx, "standings", func() ([]social.Standing, error) { return s.Store.Standings(ctx, agent, ids) })
+func (s stagedStore) ListStatuses(ctx context.Context, agent string, ids []string) ([]social.ListStatus, error) {
+	return get(ctx, "standings", func() ([]social.ListStatus, error) { return s.Store.ListStatuses(ctx, agent, ids) })
 }
 
 func (s stagedStore) Followers(ctx context.Context, author, reader, after string, n int) ([]string, error) {
@@ -182,7 +182,7 @@ func (s stagedStore) Celebrities(ctx context.Context, reader string) (social.Pul
 	return get(ctx, "celebrities", func() (social.Pulled, error) { return s.Store.Celebrities(ctx, reader) })
 }
 
-func (s stagedStore) Cards(ctx context.Context, reader string, posts []social.Known) ([]social.Card, error) {
+func (s stagedStore) Cards(ctx context.Context, reader string, posts []social.PostVersion) ([]social.Card, error) {
 	return get(ctx, "cards", func() ([]social.Card, error) { return s.Store.Cards(ctx, reader, posts) })
 }
 
@@ -193,8 +193,8 @@ func (s stagedStore) EraseSome(ctx context.Context, agent string, n int, leave s
 // stagedQueue makes each query of jobs to the queue, and each write to it, a step.
 type stagedQueue struct{ jobs.Queue }
 
-func (q stagedQueue) Mark(ctx context.Context, rows ...jobs.Dirty) error {
-	return do(ctx, "mark", func() error { return q.Queue.Mark(ctx, rows...) })
+func (q stagedQueue) Enqueue(ctx context.Context, rows ...jobs.Spec) error {
+	return do(ctx, "mark", func() error { return q.Queue.Enqueue(ctx, rows...) })
 }
 
 func (q stagedQueue) LeaseKey(ctx context.Context, kind jobs.Kind, key string, d time.Duration) (jobs.Job, error) {
@@ -215,8 +215,8 @@ func (q stagedQueue) Fail(ctx context.Context, j jobs.Job, f jobs.Failure) (jobs
 	return get(ctx, "fail", func() (jobs.State, error) { return q.Queue.Fail(ctx, j, f) })
 }
 
-func (q stagedQueue) GiveBack(ctx context.Context, list ...jobs.Job) error {
-	return do(ctx, "give back", func() error { return q.Queue.GiveBack(ctx, list...) })
+func (q stagedQueue) Release(ctx context.Context, list ...jobs.Job) error {
+	return do(ctx, "give back", func() error { return q.Queue.Release(ctx, list...) })
 }
 
 // stagedLists makes each call to the lists a step, which may fail as by a fault of the network.

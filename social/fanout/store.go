@@ -33,7 +33,7 @@ func (s store) CreatePost(ctx context.Context, p social.Post, c social.Creation)
 		s.f.afterWrite(ctx, func(ctx context.Context) error { return s.f.removeCard(ctx, &post) })
 	}
 	if err == nil && c.At.IsZero() && !post.IsReply() {
-		s.f.atOnce(ctx, []string{post.Author}, func(ctx context.Context) error { return s.f.pushOwn(ctx, &post) })
+		s.f.beforeAnswer(ctx, []string{post.Author}, func(ctx context.Context) error { return s.f.pushOwn(ctx, &post) })
 	}
 	return post, created, err
 }
@@ -47,7 +47,7 @@ func (s store) DeletePost(ctx context.Context, id, by string, at time.Time) erro
 	if by == "" || !at.IsZero() { // an admin or an event; no answer has the post, even if lists do
 		return nil
 	}
-	s.f.atOnce(ctx, []string{by}, func(ctx context.Context) error { return s.f.removeUnlisted(ctx, by, id) })
+	s.f.beforeAnswer(ctx, []string{by}, func(ctx context.Context) error { return s.f.removeUnlisted(ctx, by, id) })
 	return nil
 }
 
@@ -66,7 +66,7 @@ func (s store) follow(ctx context.Context, set func(ctx context.Context, agent, 
 ) (bool, error) {
 	changed, err := set(ctx, agent, author, at)
 	if err == nil && at.IsZero() && author != social.Server {
-		s.f.runRows(ctx, row{jobs.Pair, jobs.PairKey(author, agent)})
+		s.f.runRows(ctx, row{jobs.AuthorAgent, jobs.PairKey(author, agent)})
 	}
 	return changed, err
 }
@@ -79,7 +79,7 @@ func (s store) FollowAll(ctx context.Context, edges []social.Edge, at time.Time)
 			agents[e.Agent] = true
 		}
 		for agent := range agents {
-			s.f.runRows(ctx, row{jobs.Pair, jobs.PairKey(jobs.Everybody, agent)})
+			s.f.runRows(ctx, row{jobs.AuthorAgent, jobs.PairKey(jobs.Everybody, agent)})
 		}
 	}
 	return changed, rejected, err
@@ -96,7 +96,7 @@ func (s store) Unblock(ctx context.Context, agent, other string) (bool, error) {
 func (s store) block(ctx context.Context, set func(ctx context.Context, agent, other string) (bool, error), agent, other string) (bool, error) {
 	changed, err := set(ctx, agent, other)
 	if err == nil {
-		s.f.runRows(ctx, row{jobs.Pair, jobs.PairKey(other, agent)}, row{jobs.Pair, jobs.PairKey(agent, other)})
+		s.f.runRows(ctx, row{jobs.AuthorAgent, jobs.PairKey(other, agent)}, row{jobs.AuthorAgent, jobs.PairKey(agent, other)})
 	}
 	return changed, err
 }
@@ -178,7 +178,7 @@ func (s store) erase(ctx context.Context, erase func(ctx context.Context, agent 
 	err := erase(ctx, agent)
 	if err == nil {
 		s.f.afterWrite(ctx, func(ctx context.Context) error { return s.f.hide(ctx, agent) })
-		s.f.atOnce(ctx, []string{agent}, func(ctx context.Context) error { return s.f.runRow(ctx, row{jobs.Erase, agent}) })
+		s.f.beforeAnswer(ctx, []string{agent}, func(ctx context.Context) error { return s.f.runRow(ctx, row{jobs.Erase, agent}) })
 	}
 	return err
 }

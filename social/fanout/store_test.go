@@ -60,7 +60,7 @@ func TestMakersSeeWhatTheyDid(t *testing.T) {
 	_, err = s.Follow(e.ctx, "f", social.Server, zero)
 	require.NoError(t, err)
 	for r := range e.open() {
-		assert.NotContains(t, []jobs.Kind{jobs.Pair, jobs.Member}, r.kind)
+		assert.NotContains(t, []jobs.Kind{jobs.AuthorAgent, jobs.Member}, r.kind)
 	}
 }
 
@@ -99,7 +99,7 @@ func TestEventsAreLeftToWorkers(t *testing.T) {
 	e := newEnv(t)
 	_, err := e.a.Store().Follow(e.ctx, "f", "x", e.clock())
 	require.NoError(t, err)
-	assert.Contains(t, e.open(), row{jobs.Pair, "x/f"})
+	assert.Contains(t, e.open(), row{jobs.AuthorAgent, "x/f"})
 }
 
 // TestWritesSucceedWithoutLists checks that a list that cannot be changed in time is dropped, and
@@ -122,11 +122,11 @@ func TestWritesSucceedWithoutLists(t *testing.T) {
 	p.step(failBefore)
 	p.finish()
 	assert.Equal(t, 1, late)
-	job := e.open()[row{jobs.Pair, "x/f"}]
+	job := e.open()[row{jobs.AuthorAgent, "x/f"}]
 	assert.Equal(t, jobs.Pending, job.State)
 	assert.Zero(t, job.Attempts)
 	assert.Equal(t, []string{}, e.list("f"))
-	assert.Contains(t, e.open(), row{jobs.Pair, "*/f"}, "other servers learn of it, too")
+	assert.Contains(t, e.open(), row{jobs.AuthorAgent, "*/f"}, "other servers learn of it, too")
 	changed, err := e.b.Store().Follow(e.ctx, "f", "x", zero)
 	require.NoError(t, err)
 	assert.False(t, changed)
@@ -146,13 +146,13 @@ func TestAWriteDoesNotWaitForLong(t *testing.T) {
 		require.Equal(t, []string{"p"}, e.list("f"))
 		_, err := e.store.Unfollow(e.ctx, "f", "x", zero)
 		require.NoError(t, err)
-		_, err = e.store.LeaseKey(e.ctx, jobs.Pair, "x/f", time.Minute)
+		_, err = e.store.LeaseKey(e.ctx, jobs.AuthorAgent, "x/f", time.Minute)
 		require.NoError(t, err)
-		e.a.limit = atOnceLimit
+		e.a.limit = beforeAnswerLimit
 		begun := time.Now()
 		_, err = e.a.Store().Unfollow(e.ctx, "f", "x", zero)
 		require.NoError(t, err)
-		assert.Equal(t, atOnceLimit, time.Since(begun))
+		assert.Equal(t, beforeAnswerLimit, time.Since(begun))
 		assert.Equal(t, []string{"none"}, e.list("f"))
 		assert.False(t, e.late)
 	})
@@ -167,7 +167,7 @@ func TestWhoMadeAChangeWaitsForAWorker(t *testing.T) {
 		e.drain()
 		e.build("f")
 		e.follow("x", "f")
-		worker := newProcess(e.ctx, "worker", func(ctx context.Context) { assert.NoError(t, e.run(e.b, ctx, jobs.Pair, "x/f")) })
+		worker := newProcess(e.ctx, "worker", func(ctx context.Context) { assert.NoError(t, e.run(e.b, ctx, jobs.AuthorAgent, "x/f")) })
 		require.True(t, worker.until("done"))
 		begun := time.Now()
 		done := make(chan error, 1)
@@ -177,7 +177,7 @@ func TestWhoMadeAChangeWaitsForAWorker(t *testing.T) {
 		}()
 		time.Sleep(10*takenPoll - time.Nanosecond)
 		synctest.Wait()
-		require.Greater(t, e.open()[row{jobs.Pair, "x/f"}].Generation, int64(1))
+		require.Greater(t, e.open()[row{jobs.AuthorAgent, "x/f"}].Generation, int64(1))
 		require.Empty(t, done)
 		worker.finish()
 		require.NoError(t, <-done)
@@ -210,9 +210,9 @@ func TestAJobThatAWriteCouldNotEnd(t *testing.T) {
 	p := newProcess(e.ctx, "follow", func(ctx context.Context) { _, _ = e.a.Store().Follow(ctx, "f", "x", zero) })
 	require.True(t, p.until("done"))
 	p.kill()
-	require.Equal(t, jobs.Running, e.open()[row{jobs.Pair, "x/f"}].State)
+	require.Equal(t, jobs.Running, e.open()[row{jobs.AuthorAgent, "x/f"}].State)
 	e.advance(2*time.Second + time.Millisecond)
-	list, err := e.store.Lease(e.ctx, 10, time.Minute, jobs.Pair)
+	list, err := e.store.Lease(e.ctx, 10, time.Minute, jobs.AuthorAgent)
 	require.NoError(t, err)
 	require.Len(t, list, 1)
 	assert.Equal(t, "x/f", list[0].Key)

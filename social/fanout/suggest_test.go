@@ -16,7 +16,7 @@ import (
 
 func (e *env) suggested(agent string) []social.Suggestion {
 	e.t.Helper()
-	require.NoError(e.t, e.store.Mark(e.ctx, jobs.Dirty{Kind: jobs.Suggest, Key: agent, Priority: jobs.PriorityUpkeep, Lazy: true}))
+	require.NoError(e.t, e.store.Enqueue(e.ctx, jobs.Spec{Kind: jobs.Suggest, Key: agent, Priority: jobs.PriorityUpkeep, Lazy: true}))
 	require.NoError(e.t, e.run(e.a, e.ctx, jobs.Suggest, agent))
 	list, _, err := e.store.Suggested(e.ctx, agent)
 	require.NoError(e.t, err)

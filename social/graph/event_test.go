@@ -35,7 +35,7 @@ func TestPostsOfOtherSystems(t *testing.T) {
 	p := postOf(t, s, "post:a-1")
 	require.Equal(t, "Rain", p.Caption)
 	require.Equal(t, []string{"x"}, p.Tags)
-	cards, err := s.Cards(t.Context(), "u_1", []social.Known{{ID: "post:a-1"}})
+	cards, err := s.Cards(t.Context(), "u_1", []social.PostVersion{{ID: "post:a-1"}})
 	require.NoError(t, err)
 	require.Equal(t, int64(7), cards[0].Likes)
 	require.Equal(t, "Ann", cards[0].Author.Name)

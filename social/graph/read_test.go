@@ -177,7 +177,7 @@ func TestOrderMakesNoDifference(t *testing.T) {
 		var out bytes.Buffer
 		fmt.Fprintln(&out, list(t, s.Members, "c1"), list(t, s.Followers, "b"), list(t, s.Following, "b"))
 		for _, reader := range []string{"", "u_1", "u_2", "u_3"} {
-			cards, err := s.Cards(t.Context(), reader, []social.Known{{ID: "post:1"}, {ID: "post:2"}, {ID: "post:3"}})
+			cards, err := s.Cards(t.Context(), reader, []social.PostVersion{{ID: "post:1"}, {ID: "post:2"}, {ID: "post:3"}})
 			require.NoError(t, err)
 			for _, c := range cards {
 				c.Version = 0 // the number of changes depends on the order

@@ -72,7 +72,7 @@ func (b *bench) start(cfg jobs.Config, handlers map[jobs.Kind]jobs.Handler) *job
 func (b *bench) mark(kind jobs.Kind, keys ...string) {
 	b.Helper()
 	for _, k := range keys {
-		require.NoError(b, b.q.Mark(b.Context(), jobs.Dirty{Kind: kind, Key: k}))
+		require.NoError(b, b.q.Enqueue(b.Context(), jobs.Spec{Kind: kind, Key: k}))
 	}
 	synctest.Wait()
 }

@@ -31,32 +31,32 @@ type Kind string
 
 // The kinds, with their keys.
 const (
-	Deliver Kind = "deliver" // post: the lists it belongs in
-	Index   Kind = "index"   // post: its item in the catalog
-	Count   Kind = "count"   // post: likes and comments of its item
-	Pair    Kind = "pair"    // author/agent: the author's posts in the agent's list; see [Everybody]
-	Member  Kind = "member"  // circle/agent: the circle's posts in the agent's list
-	Author  Kind = "author"  // author: how their posts are delivered to followers
-	Erase   Kind = "erase"   // agent: the data that remains of them
-	Images  Kind = "images"  // post: its files in the blob store
-	Suggest Kind = "suggest" // agent: whom they may want to follow
+	Deliver     Kind = "deliver" // post: the lists it belongs in
+	Index       Kind = "index"   // post: its item in the catalog
+	Count       Kind = "count"   // post: likes and comments of its item
+	AuthorAgent Kind = "pair"    // author/agent: the author's posts in the agent's list; see [Everybody]
+	Member      Kind = "member"  // circle/agent: the circle's posts in the agent's list
+	Author      Kind = "author"  // author: how their posts are delivered to followers
+	Erase       Kind = "erase"   // agent: the data that remains of them
+	Images      Kind = "images"  // post: its files in the blob store
+	Suggest     Kind = "suggest" // agent: whom they may want to follow
 )
 
-// Everybody means all authors in the key of a [Pair]: the agent's list is rebuilt.
+// Everybody means all authors in the key of a [AuthorAgent]: the agent's list is rebuilt.
 const Everybody = "*"
 
 // Kinds lists them all.
 func Kinds() []Kind {
-	return []Kind{Deliver, Index, Count, Pair, Member, Author, Erase, Images, Suggest}
+	return []Kind{Deliver, Index, Count, AuthorAgent, Member, Author, Erase, Images, Suggest}
 }
 
 // OfLists reports whether lists are incomplete until a job of the kind is done.
-func (k Kind) OfLists() bool { return k == Deliver || k == Pair || k == Member || k == Author }
+func (k Kind) OfLists() bool { return k == Deliver || k == AuthorAgent || k == Member || k == Author }
 
-// Kept reports whether completed rows of a kind are retained for [CompletedLives], in a queue that
+// Retained reports whether completed rows of a kind are retained for [CompletedTTL], in a queue that
 // retains any. Rows of kinds that write lists are, because Redis may lose the lists. Others are
 // removed.
-func (k Kind) Kept() bool { return k.OfLists() || k == Erase }
+func (k Kind) Retained() bool { return k.OfLists() || k == Erase }
 
 // PairKey returns the key of two ids, which never contain a slash.
 func PairKey(first, second string) string { return first + "/" + second }
@@ -77,7 +77,7 @@ type State string
 const (
 	Pending   State = "pending"   // runs when it is due
 	Running   State = "running"   // leased
-	Completed State = "completed" // done; see [Kind.Kept]
+	Completed State = "completed" // done; see [Kind.Cached]
 	Failed    State = "failed"    // is retried
 	Dead      State = "dead"      // is not retried until an operator or the next change revives it
 )
@@ -121,9 +121,9 @@ const (
 	// ClockJump bounds backward jumps of the queue's clock: if it has gone back by more since a
 	// row was changed, the row is due and its lease has ended.
 	ClockJump = time.Second
-	// CompletedLives is how long completed rows are retained, see [Kind.Kept], for [Queue.Again]:
+	// CompletedTTL is how long completed rows are retained, see [Kind.Cached], for [Queue.Reenqueue]:
 	// a failover loses the last seconds of writes, a restart from a snapshot some minutes.
-	CompletedLives = 10 * time.Minute
+	CompletedTTL = 10 * time.Minute
 	// CountDelay is how long changes of counts are collected.
 	CountDelay = 30 * time.Second
 	// MaxReason is the maximum length of a stored error, in bytes.
@@ -150,8 +150,8 @@ type Job struct {
 	Waited time.Duration `json:"-"` // how long it had been due when it was leased; 0 in listed rows
 }
 
-// Dirty marks a row.
-type Dirty struct {
+// Spec marks a row.
+type Spec struct {
 	Kind     Kind
 	Key      string
 	Priority int
@@ -218,8 +218,8 @@ type Stats struct {
 // Errors wrap feed.ErrUnavailable if the database is unavailable, or are the context's. Every
 // call may be repeated.
 type Queue interface {
-	// Mark marks rows dirty, all or none.
-	Mark(ctx context.Context, rows ...Dirty) error
+	// Enqueue marks rows dirty, all or none.
+	Enqueue(ctx context.Context, rows ...Spec) error
 
 	// Lease leases up to n due rows of the given kinds, or of all, for the time d. Up to half
 	// are rows that have been due for [Overdue], the oldest first (of an odd n, the halves get
@@ -233,15 +233,15 @@ type Queue interface {
 	// nothing to do, and ErrTaken if the row is leased already.
 	LeaseKey(ctx context.Context, kind Kind, key string, d time.Duration) (Job, error)
 
-	// TakeBack ends the leases of this Queue's own [Queue.Lease] calls, except those of the jobs
+	// ReleaseUnknown ends the leases of this Queue's own [Queue.Lease] calls, except those of the jobs
 	// given, as if they had not been made, and returns their number. It is for leases of calls
 	// whose reply was lost.
-	TakeBack(ctx context.Context, but ...Job) (int, error)
+	ReleaseUnknown(ctx context.Context, but ...Job) (int, error)
 
 	// Renew extends leases and returns the jobs whose leases are lost. Their work does not count.
 	Renew(ctx context.Context, d time.Duration, list ...Job) (lost []Job, err error)
 
-	// Done completes leased rows in one transaction, or removes them, see [Kind.Kept]. For each,
+	// Done completes leased rows in one transaction, or removes them, see [Kind.Cached]. For each,
 	// in order, it returns Completed, Pending if it was marked meanwhile, or Lost.
 	Done(ctx context.Context, list ...Job) ([]State, error)
 
@@ -250,13 +250,13 @@ type Queue interface {
 	// or Lost.
 	Fail(ctx context.Context, j Job, f Failure) (State, error)
 
-	// GiveBack ends leases as if they had not been made. It ignores those that are lost.
-	GiveBack(ctx context.Context, list ...Job) error
+	// Release ends leases as if they had not been made. It ignores those that are lost.
+	Release(ctx context.Context, list ...Job) error
 
-	// Again marks every row of the kinds that is running, or was completed since a time and is
-	// retained (see [Kind.Kept]), and returns their number. It is for when writes since then may
+	// Reenqueue marks every row of the kinds that is running, or was completed since a time and is
+	// retained (see [Kind.Cached]), and returns their number. It is for when writes since then may
 	// be lost. Only the age of since is used, so it may be from another clock than the queue's.
-	Again(ctx context.Context, since time.Time, kinds ...Kind) (int, error)
+	Reenqueue(ctx context.Context, since time.Time, kinds ...Kind) (int, error)
 
 	// List returns rows, by id.
 	List(ctx context.Context, f Filter) ([]Job, error)
@@ -274,12 +274,12 @@ type Queue interface {
 	// Ages returns the cheap part of Stats.
 	Ages(ctx context.Context) (Ages, error)
 
-	// Sweep removes completed rows older than [CompletedLives], the oldest first, at most n in
+	// Sweep removes completed rows older than [CompletedTTL], the oldest first, at most n in
 	// one transaction, and returns their number. It is less than n if none are left, or if a
 	// concurrent call removes the rest.
 	Sweep(ctx context.Context, n int) (int, error)
 
-	// Woken returns a channel that has a value soon after rows were marked through this Queue or
+	// Notify returns a channel that has a value soon after rows were marked through this Queue or
 	// its store. It serves one listener in the same process; others poll.
-	Woken() <-chan struct{}
+	Notify() <-chan struct{}
 }

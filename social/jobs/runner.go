@@ -167,7 +167,7 @@ func (r *Runner) dispatch() {
 		timer.Reset(poll)
 		select {
 		case <-timer.C:
-		case <-r.q.Woken():
+		case <-r.q.Notify():
 		case <-r.freed:
 		case <-r.leasing.Done():
 			return
@@ -178,7 +178,7 @@ func (r *Runner) dispatch() {
 // take leases jobs and starts them. more reports whether there may be other due jobs and free
 // workers.
 func (r *Runner) take() (more bool, err error) {
-	if err := r.takeBack(); err != nil {
+	if err := r.releaseUnknown(); err != nil {
 		return false, err
 	}
 	kinds, free := r.ready()
@@ -213,9 +213,9 @@ func (r *Runner) noteFailedCall() {
 	r.lateDue.Store(true)
 }
 
-// takeBack ends leases that this runner took but does not know of. It does so until leaseTime
+// releaseUnknown ends leases that this runner took but does not know of. It does so until leaseTime
 // after a failed call.
-func (r *Runner) takeBack() error {
+func (r *Runner) releaseUnknown() error {
 	r.mu.Lock()
 	if !time.Now().Before(r.takeBackUntil) {
 		r.mu.Unlock()
@@ -223,7 +223,7 @@ func (r *Runner) takeBack() error {
 	}
 	known := slices.Collect(maps.Values(r.active))
 	r.mu.Unlock()
-	n, err := r.q.TakeBack(r.leasing, known...)
+	n, err := r.q.ReleaseUnknown(r.leasing, known...)
 	if err != nil {
 		return err
 	}

@@ -45,7 +45,7 @@ func TestRunnerPolls(t *testing.T) {
 			jobs.Author: {Run: func(context.Context, []jobs.Job) []error { return nil }},
 		})
 		b.pass(100 * time.Millisecond)
-		require.NoError(b, b.q.Mark(b.Context(), jobs.Dirty{Kind: jobs.Author, Key: "a", After: time.Minute}))
+		require.NoError(b, b.q.Enqueue(b.Context(), jobs.Spec{Kind: jobs.Author, Key: "a", After: time.Minute}))
 		b.pass(time.Minute + poll - 100*time.Millisecond - 1)
 		require.Equal(b, jobs.Pending, b.row(jobs.Author, "a").State)
 		b.pass(1)
@@ -57,16 +57,16 @@ func TestRunnerPolls(t *testing.T) {
 // there are more than one call removes, and that sweeps run at their interval.
 func TestRunnerSweepsUntilNothingIsOver(t *testing.T) {
 	inBubble(t, func(b *bench) {
-		var rows []jobs.Dirty
+		var rows []jobs.Spec
 		for i := range 2500 {
-			rows = append(rows, jobs.Dirty{Kind: jobs.Deliver, Key: fmt.Sprintf("post:%d", i)})
+			rows = append(rows, jobs.Spec{Kind: jobs.Deliver, Key: fmt.Sprintf("post:%d", i)})
 		}
-		require.NoError(b, b.q.Mark(b.Context(), rows...))
+		require.NoError(b, b.q.Enqueue(b.Context(), rows...))
 		list, err := b.q.Lease(b.Context(), len(rows), time.Minute)
 		require.NoError(b, err)
 		_, err = b.q.Done(b.Context(), list...)
 		require.NoError(b, err)
-		b.pass(jobs.CompletedLives)
+		b.pass(jobs.CompletedTTL)
 		q := &counted{Queue: b.q}
 		r := jobs.Start(b.Context(), q, nil, jobs.Config{})
 		defer r.Close(b.Context())
@@ -279,15 +279,15 @@ func TestRunnerWaitsForWhatIsDown(t *testing.T) {
 				}
 				return nil
 			}},
-			jobs.Pair: {Run: func(context.Context, []jobs.Job) []error { return nil }},
+			jobs.AuthorAgent: {Run: func(context.Context, []jobs.Job) []error { return nil }},
 		})
 		for i := 1; i <= 2*jobs.MaxAttempts; i++ {
 			require.Len(b, b.noted(), i)
 			require.Equal(b, jobs.Failed, b.row(jobs.Deliver, "post:a").State)
 			// For a second no other job of its kind is tried, while those of another kind are.
 			b.mark(jobs.Deliver, "post:b")
-			b.mark(jobs.Pair, "a/b")
-			require.Equal(b, jobs.Completed, b.row(jobs.Pair, "a/b").State)
+			b.mark(jobs.AuthorAgent, "a/b")
+			require.Equal(b, jobs.Completed, b.row(jobs.AuthorAgent, "a/b").State)
 			b.pass(time.Second - 1)
 			require.Equal(b, jobs.Pending, b.row(jobs.Deliver, "post:b").State)
 			require.NoError(b, b.q.Drop(b.Context(), b.row(jobs.Deliver, "post:b").ID))

@@ -111,7 +111,7 @@ func (r *Runner) run(h Handler, list []Job) (errs []error) {
 func (r *Runner) end(ctx context.Context, j Job, cause error) (result string, err error) {
 	defer r.inactive(j)
 	if r.ctx.Err() != nil { // interrupted by Close
-		return resultReturned, r.q.GiveBack(ctx, j)
+		return resultReturned, r.q.Release(ctx, j)
 	}
 	f := Failure{Reason: cause.Error(), After: Delay(j.Attempts, rand.Float64())}
 	if f.Wait = errors.Is(cause, ErrWait); f.Wait {

@@ -105,9 +105,9 @@ func BenchmarkCards20(b *testing.B) {
 		list, err := s.Pull(b.Context(), social.PullQuery{Reader: reader, N: 20})
 		require.NoError(b, err)
 		for name, version := range map[string]int64{"with content": 0, "cached": 1} {
-			known := make([]social.Known, len(list))
+			known := make([]social.PostVersion, len(list))
 			for i, e := range list {
-				known[i] = social.Known{ID: e.ID, Version: version}
+				known[i] = social.PostVersion{ID: e.ID, Version: version}
 			}
 			b.Run(reader+" "+name, func(b *testing.B) {
 				for b.Loop() {

@@ -59,7 +59,7 @@ var cutActs = []cutAct{
 			c, err := s.Celebrity(t.Context(), "star")
 			require.NoError(t, err)
 			require.Equal(t, int64(round+1), c.Followers)
-			requireJobs(t, s, jobs.PairKey("star", fmt.Sprint("fan", round)), jobs.Pair)
+			requireJobs(t, s, jobs.PairKey("star", fmt.Sprint("fan", round)), jobs.AuthorAgent)
 		},
 	},
 	{
@@ -69,7 +69,7 @@ var cutActs = []cutAct{
 		}, func(t *testing.T, s *postgres.Store, round int) {
 			_, err := s.Follow(t.Context(), fmt.Sprint("foe", round), fmt.Sprint("fan", round), zero)
 			require.ErrorIs(t, err, feed.ErrForbidden)
-			requireJobs(t, s, jobs.PairKey(fmt.Sprint("fan", round), fmt.Sprint("foe", round)), jobs.Pair)
+			requireJobs(t, s, jobs.PairKey(fmt.Sprint("fan", round), fmt.Sprint("foe", round)), jobs.AuthorAgent)
 		},
 	},
 	{
@@ -142,7 +142,7 @@ func TestALeaseWhoseAnswerIsLost(t *testing.T) {
 	_, err := lease() // prepares the statements for the calls below
 	require.NoError(t, err)
 	for i := range 8 {
-		require.NoError(t, direct.Mark(t.Context(), jobs.Dirty{Kind: jobs.Deliver, Key: fmt.Sprint("post:", i)}))
+		require.NoError(t, direct.Enqueue(t.Context(), jobs.Spec{Kind: jobs.Deliver, Key: fmt.Sprint("post:", i)}))
 	}
 	fault := p.Arm(faultproxy.Fault{Kind: faultproxy.After, Nth: 1})
 	_, err = lease()
@@ -151,10 +151,10 @@ func TestALeaseWhoseAnswerIsLost(t *testing.T) {
 	running, err := direct.List(t.Context(), jobs.Filter{State: jobs.Running})
 	require.NoError(t, err)
 	require.Len(t, running, 8, "leases unknown to any runner")
-	n, err := direct.TakeBack(t.Context())
+	n, err := direct.ReleaseUnknown(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, n, "they are another server's")
-	testenv.WaitFor(t, func() bool { n, err = s.TakeBack(t.Context()); return err == nil }, "another connection")
+	testenv.WaitFor(t, func() bool { n, err = s.ReleaseUnknown(t.Context()); return err == nil }, "another connection")
 	require.Equal(t, 8, n)
 	list, err := lease()
 	require.NoError(t, err)
@@ -176,14 +176,14 @@ func TestStartsWhileTheDatabaseIsDown(t *testing.T) {
 		t.Helper()
 		_, err := s.Follow(t.Context(), "a", "b", zero)
 		require.ErrorIs(t, err, social.ErrUnavailable)
-		_, err = s.Cards(t.Context(), "a", []social.Known{{ID: "post:1"}})
+		_, err = s.Cards(t.Context(), "a", []social.PostVersion{{ID: "post:1"}})
 		require.ErrorIs(t, err, social.ErrUnavailable)
 		_, err = s.Pull(t.Context(), social.PullQuery{Reader: "a", N: 1})
 		require.ErrorIs(t, err, social.ErrUnavailable)
 		require.ErrorIs(t, s.Ping(t.Context()), social.ErrUnavailable)
 		_, err = s.Lease(t.Context(), 1, time.Second)
 		require.ErrorIs(t, err, social.ErrUnavailable)
-		require.ErrorIs(t, s.Mark(t.Context(), jobs.Dirty{Kind: jobs.Erase, Key: "a"}), social.ErrUnavailable)
+		require.ErrorIs(t, s.Enqueue(t.Context(), jobs.Spec{Kind: jobs.Erase, Key: "a"}), social.ErrUnavailable)
 	}
 	unavailable()
 	require.ErrorIs(t, s.Migrate(t.Context()), social.ErrUnavailable)

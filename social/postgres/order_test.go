@@ -53,7 +53,7 @@ func (o *orderStore) older(id string, at time.Time) {
 
 func (o *orderStore) sees(want bool, reader, post string) {
 	o.Helper()
-	list, err := o.Cards(o.Context(), reader, []social.Known{{ID: post}})
+	list, err := o.Cards(o.Context(), reader, []social.PostVersion{{ID: post}})
 	require.NoError(o, err)
 	require.Equal(o, want, list[0].Visible, "%s sees %s", reader, post)
 	entries, err := o.MemberEntries(o.Context(), "g", reader, social.Position{}, 50)
@@ -145,7 +145,7 @@ func TestGroupsOfBeforeStay(t *testing.T) {
 	}
 	for post, want := range map[string]bool{"post:first": false, "post:second": true} {
 		for agent, sees := range map[string]bool{"again": want, "new": true} {
-			list, err := o.Cards(t.Context(), agent, []social.Known{{ID: post}})
+			list, err := o.Cards(t.Context(), agent, []social.PostVersion{{ID: post}})
 			require.NoError(t, err)
 			require.Equal(t, sees, list[0].Visible, "%s is mentioned in %s", agent, post)
 		}

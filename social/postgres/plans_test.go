@@ -133,10 +133,10 @@ func TestShortListsArePlannedOnce(t *testing.T) {
 		return p, err
 	}
 	for name, read := range map[string]func() error{
-		"card":           func() error { return last(s.Cards(ctx, "x1", []social.Known{{ID: "post:x1"}})) },
+		"card":           func() error { return last(s.Cards(ctx, "x1", []social.PostVersion{{ID: "post:x1"}})) },
 		"card of many":   func() error { return last(s.CardsOf(ctx, []social.Asked{{Reader: "x1", ID: "post:x1"}})) },
-		"tile":           func() error { return last(s.Tiles(ctx, "x1", []string{"post:x1"})) },
-		"standing":       func() error { return last(s.Standings(ctx, "x1", []string{"post:x1"})) },
+		"tile":           func() error { return last(s.GridCards(ctx, "x1", []string{"post:x1"})) },
+		"standing":       func() error { return last(s.ListStatuses(ctx, "x1", []string{"post:x1"})) },
 		"celebrities":    func() error { return last(s.Celebrities(ctx, "x1")) },
 		"grid":           func() error { return last(s.Grid(ctx, "x1", "x2", social.Position{}, 20)) },
 		"newest of one":  func() error { return last(s.Newest(ctx, []string{"x2"}, social.Position{}, 20)) },
@@ -162,7 +162,7 @@ func TestShortListsArePlannedOnce(t *testing.T) {
 		"follow": func() error { return last(s.Follow(ctx, fmt.Sprint("f", n.Add(1)), "x2", time.Time{})) },
 		"member": func() error { return last(s.AddMember(ctx, "cx1", fmt.Sprint("m", n.Add(1)), "x1", time.Time{})) },
 		"job": func() error {
-			if err := s.Mark(ctx, jobs.Dirty{Kind: "k", Key: fmt.Sprint("j", n.Add(1))}); err != nil {
+			if err := s.Enqueue(ctx, jobs.Spec{Kind: "k", Key: fmt.Sprint("j", n.Add(1))}); err != nil {
 				return err
 			}
 			list, err := s.Lease(ctx, 1, time.Minute, "k")

@@ -102,13 +102,13 @@ func TestTheClockOfTheQueueIsTheDatabases(t *testing.T) {
 				}
 				return keys
 			}
-			mark := func(s *postgres.Store, d jobs.Dirty) { require.NoError(t, s.Mark(ctx, d)) }
+			mark := func(s *postgres.Store, d jobs.Spec) { require.NoError(t, s.Enqueue(ctx, d)) }
 			p, _, err := off.CreatePost(ctx, social.Post{Author: "a", Caption: "x", Audience: social.Audience{Public: true}}, social.Creation{})
 			require.NoError(t, err)
 			require.Equal(t, []string{p.ID}, lease(right), "it waits for no clock")
-			mark(right, jobs.Dirty{Kind: jobs.Deliver, Key: "post:right"})
-			mark(right, jobs.Dirty{Kind: jobs.Deliver, Key: "post:later", After: time.Minute})
-			mark(off, jobs.Dirty{Kind: jobs.Deliver, Key: "post:later", After: time.Minute})
+			mark(right, jobs.Spec{Kind: jobs.Deliver, Key: "post:right"})
+			mark(right, jobs.Spec{Kind: jobs.Deliver, Key: "post:later", After: time.Minute})
+			mark(off, jobs.Spec{Kind: jobs.Deliver, Key: "post:later", After: time.Minute})
 			require.Equal(t, []string{"post:right"}, lease(off), "what others have leased stays theirs, and later is later")
 			require.Empty(t, lease(right))
 			ages, err := off.Ages(ctx)
@@ -120,7 +120,7 @@ func TestTheClockOfTheQueueIsTheDatabases(t *testing.T) {
 			ends, err := right.Done(ctx, done[0])
 			require.NoError(t, err)
 			require.Equal(t, []jobs.State{jobs.Completed}, ends)
-			n, err := off.Again(ctx, begin.Add(wrong).Add(-10*time.Second), jobs.Deliver)
+			n, err := off.Reenqueue(ctx, begin.Add(wrong).Add(-10*time.Second), jobs.Deliver)
 			require.NoError(t, err)
 			require.Equal(t, 2, n, "what was completed since a moment of the wrong clock, and what runs")
 			n, err = off.Sweep(ctx, 10)

@@ -64,7 +64,7 @@ func TestRepliesLockTheirRootFirst(t *testing.T) {
 			require.NoError(t, tx.QueryRow(ctx, `SELECT public FROM post_counts WHERE author = 'bob' FOR UPDATE NOWAIT`).Scan(&n))
 			require.NoError(t, tx.Commit(ctx))
 			require.NoError(t, <-removed)
-			cards, err := s.Cards(ctx, "", []social.Known{{ID: root}})
+			cards, err := s.Cards(ctx, "", []social.PostVersion{{ID: root}})
 			require.NoError(t, err)
 			require.Zero(t, cards[0].Comments)
 		})

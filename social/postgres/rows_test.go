@@ -118,7 +118,7 @@ func readsOfMuch(s *Store, page int) map[string]reading {
 			for i := range list {
 				ids[i] = list[i].ID
 			}
-			return errors.Join(err, last(s.Tiles(ctx, reader, ids)))
+			return errors.Join(err, last(s.GridCards(ctx, reader, ids)))
 		}}
 		if reader != "" {
 			all["timeline of "+reader] = reading{run: func(ctx context.Context) error {

@@ -55,7 +55,7 @@ func (s switched) write() error {
 	if _, _, err := s.store.CreatePost(s.Context(), social.Post{Author: "a", Caption: "x", Audience: social.Audience{Public: true}}, social.Creation{}); err != nil {
 		return err
 	}
-	return s.store.Mark(s.Context(), jobs.Dirty{Kind: jobs.Erase, Key: "a"})
+	return s.store.Enqueue(s.Context(), jobs.Spec{Kind: jobs.Erase, Key: "a"})
 }
 
 // TestAnAddressThatLedToAStandby leads an address to a standby for a while, with connections opened

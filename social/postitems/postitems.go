@@ -18,14 +18,14 @@ import (
 type Catalog struct {
 	catalog.Catalog
 	cards social.Cards
-	kept  social.KeptCards
+	kept  social.CachedCards
 	ahead func(ctx context.Context, ids []string) error
 }
 
 // New returns a catalog with the items of c and the posts of cards. While cards is unavailable,
 // posts are read from kept; if kept is nil, they are missing. ahead caches cards before they are
-// read, as [social.Keeper.KeepAhead] does; nil if none are cached.
-func New(c catalog.Catalog, cards social.Cards, kept social.KeptCards, ahead func(ctx context.Context, ids []string) error) *Catalog {
+// read, as [social.CardCacheWriter.CacheAhead] does; nil if none are cached.
+func New(c catalog.Catalog, cards social.Cards, kept social.CachedCards, ahead func(ctx context.Context, ids []string) error) *Catalog {
 	return &Catalog{Catalog: c, cards: cards, kept: kept, ahead: ahead}
 }
 
@@ -81,11 +81,11 @@ func (c *Catalog) Remove(ctx context.Context, id string) error {
 // with the results of the other. If the catalog returns nothing at all, which means that the
 // profile is not known, the posts are not returned either.
 func (c *Catalog) read(ctx context.Context, reader string, ids []string, items func([]string) ([]feed.Doc, error)) ([]feed.Doc, error) {
-	var known []social.Known
+	var known []social.PostVersion
 	var posts, others []string
 	for _, id := range ids {
 		if feed.IsPost(id) {
-			posts, known = append(posts, id), append(known, social.Known{ID: id})
+			posts, known = append(posts, id), append(known, social.PostVersion{ID: id})
 			continue
 		}
 		others = append(others, id)
@@ -99,7 +99,7 @@ func (c *Catalog) read(ctx context.Context, reader string, ids []string, items f
 	}
 	cards, err := c.cards.Cards(ctx, reader, known)
 	if err != nil {
-		if cards = social.Instead(ctx, c.kept, posts, err); cards == nil {
+		if cards = social.FallbackCards(ctx, c.kept, posts, err); cards == nil {
 			cards = make([]social.Card, len(posts))
 		}
 		err = fmt.Errorf("%w: %w", catalog.ErrUnavailable, err)

@@ -79,8 +79,8 @@ type write struct {
 	value
 }
 
-// Keep implements [social.CardCache].
-func (c *Cards) Keep(ctx context.Context, cards []social.Card) error {
+// Put implements [social.CardCache].
+func (c *Cards) Put(ctx context.Context, cards []social.Card) error {
 	var writes []write
 	for i := range cards {
 		card := &cards[i]
@@ -96,7 +96,7 @@ func (c *Cards) Keep(ctx context.Context, cards []social.Card) error {
 }
 
 // Remove implements [social.CardCache].
-func (c *Cards) Remove(ctx context.Context, posts []social.Known) error {
+func (c *Cards) Remove(ctx context.Context, posts []social.PostVersion) error {
 	writes := make([]write, len(posts))
 	for i, p := range posts {
 		writes[i] = write{p.ID, value{Version: p.Version, Gone: true}}
@@ -126,7 +126,7 @@ func (c *Cards) pipeline(ctx context.Context, writes []write) error {
 		pipe := c.client.Pipeline()
 		for _, at := range which {
 			w := writes[at]
-			cmds[at] = run(ctx, pipe, []string{c.keys.Post(w.id)}, w.Version, w.Gone, raws[at], social.CardLives.Milliseconds())
+			cmds[at] = run(ctx, pipe, []string{c.keys.Post(w.id)}, w.Version, w.Gone, raws[at], social.CardTTL.Milliseconds())
 		}
 		_, err := pipe.Exec(ctx)
 		return err
@@ -141,12 +141,12 @@ func (c *Cards) pipeline(ctx context.Context, writes []write) error {
 
 // Erase implements [social.CardCache].
 func (c *Cards) Erase(ctx context.Context, author string) error {
-	return contractError("erase", c.client.Set(ctx, c.keys.ErasedAuthor(author), "1", social.CardLives+eraseMore).Err())
+	return contractError("erase", c.client.Set(ctx, c.keys.ErasedAuthor(author), "1", social.CardTTL+eraseMore).Err())
 }
 
-// Kept implements [social.KeptCards]. It takes one round trip for the cards and one for the marks
+// Cached implements [social.CachedCards]. It takes one round trip for the cards and one for the marks
 // of their authors. On a cluster, cards that cannot be read count as missing.
-func (c *Cards) Kept(ctx context.Context, ids []string) ([]social.Card, error) {
+func (c *Cards) Cached(ctx context.Context, ids []string) ([]social.Card, error) {
 	cards := make([]social.Card, len(ids))
 	keys := make([]string, len(ids))
 	for i, id := range ids {

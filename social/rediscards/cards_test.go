@@ -39,7 +39,7 @@ func card(id string, version int64) social.Card {
 
 func kept(t *testing.T, c *rediscards.Cards, ids ...string) []social.Card {
 	t.Helper()
-	cards, err := c.Kept(t.Context(), ids)
+	cards, err := c.Cached(t.Context(), ids)
 	require.NoError(t, err)
 	require.Len(t, cards, len(ids))
 	return cards
@@ -55,7 +55,7 @@ func TestWhatIsKept(t *testing.T) {
 		toReader.Reason, toReader.HasLiked, toReader.CanReply, toReader.CanReact = social.Follow, true, true, true
 		closed, hidden, bare := card("post:closed", 1), card("post:hidden", 1), card("post:bare", 1)
 		closed.Public, hidden.Visible, bare.Content = false, false, nil
-		require.NoError(t, c.Keep(t.Context(), []social.Card{toReader, b, closed, hidden, bare}))
+		require.NoError(t, c.Put(t.Context(), []social.Card{toReader, b, closed, hidden, bare}))
 		none := func(id string) social.Card { return social.Card{ID: id} }
 		assert.Equal(t, []social.Card{b, none("post:closed"), none("post:hidden"), none("post:bare"), a, none("post:c"), a},
 			kept(t, c, "post:b", "post:closed", "post:hidden", "post:bare", "post:a", "post:c", "post:a"), "nothing about the reader")
@@ -73,11 +73,11 @@ func TestTheNewestHolds(t *testing.T) {
 	onEach(t, func(t *testing.T, client redis.UniversalClient, prefix string) {
 		c := rediscards.New(client, prefix)
 		writes := map[string]func(id string) error{
-			"1":      func(id string) error { return c.Keep(t.Context(), []social.Card{card(id, 1)}) },
-			"2":      func(id string) error { return c.Keep(t.Context(), []social.Card{card(id, 2)}) },
-			"gone 2": func(id string) error { return c.Remove(t.Context(), []social.Known{{ID: id, Version: 2}}) },
-			"10":     func(id string) error { return c.Keep(t.Context(), []social.Card{card(id, 10)}) },
-			"gone 9": func(id string) error { return c.Remove(t.Context(), []social.Known{{ID: id, Version: 9}}) },
+			"1":      func(id string) error { return c.Put(t.Context(), []social.Card{card(id, 1)}) },
+			"2":      func(id string) error { return c.Put(t.Context(), []social.Card{card(id, 2)}) },
+			"gone 2": func(id string) error { return c.Remove(t.Context(), []social.PostVersion{{ID: id, Version: 2}}) },
+			"10":     func(id string) error { return c.Put(t.Context(), []social.Card{card(id, 10)}) },
+			"gone 9": func(id string) error { return c.Remove(t.Context(), []social.PostVersion{{ID: id, Version: 9}}) },
 		}
 		n := 0
 		for _, test := range []struct {
@@ -120,7 +120,7 @@ func TestAServerWithoutTheScript(t *testing.T) {
 	}
 	require.NotEmpty(t, down)
 	require.NotEmpty(t, up)
-	require.ErrorIs(t, c.Keep(t.Context(), append(down, up...)), social.ErrCacheUnavailable)
+	require.ErrorIs(t, c.Put(t.Context(), append(down, up...)), social.ErrCacheUnavailable)
 	for _, a := range up {
 		require.EqualValues(t, 1, client.Exists(t.Context(), keys.Post(a.ID)).Val(), a.ID)
 	}
@@ -148,9 +148,9 @@ func TestErasedAuthors(t *testing.T) {
 		c := rediscards.New(client, prefix)
 		other := card("post:other", 1)
 		other.Author.ID = "bob"
-		require.NoError(t, c.Keep(t.Context(), []social.Card{card("post:a", 1), other}))
+		require.NoError(t, c.Put(t.Context(), []social.Card{card("post:a", 1), other}))
 		require.NoError(t, c.Erase(t.Context(), "ann"))
-		require.NoError(t, c.Keep(t.Context(), []social.Card{card("post:late", 1)}))
+		require.NoError(t, c.Put(t.Context(), []social.Card{card("post:late", 1)}))
 		got := kept(t, c, "post:a", "post:other", "post:late")
 		assert.Equal(t, []social.Card{{ID: "post:a"}, other, {ID: "post:late"}}, got)
 		ttl, err := client.PTTL(t.Context(), rediskeys.For(client, prefix).ErasedAuthor("ann")).Result()
@@ -167,9 +167,9 @@ func TestWritersAtOnce(t *testing.T) {
 		c := rediscards.New(client, prefix)
 		var group sync.WaitGroup
 		for v := range int64(50) {
-			group.Go(func() { assert.NoError(t, c.Keep(t.Context(), []social.Card{card("post:a", v+1)})) })
+			group.Go(func() { assert.NoError(t, c.Put(t.Context(), []social.Card{card("post:a", v+1)})) })
 		}
-		group.Go(func() { assert.NoError(t, c.Remove(t.Context(), []social.Known{{ID: "post:a", Version: 50}})) })
+		group.Go(func() { assert.NoError(t, c.Remove(t.Context(), []social.PostVersion{{ID: "post:a", Version: 50}})) })
 		group.Wait()
 		assert.Equal(t, social.Card{ID: "post:a"}, kept(t, c, "post:a")[0])
 	})
@@ -180,9 +180,9 @@ func TestRedisIsAway(t *testing.T) {
 	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1", MaxRetries: -1})
 	t.Cleanup(func() { _ = client.Close() })
 	c := rediscards.New(client, "")
-	_, err := c.Kept(t.Context(), []string{"post:a"})
+	_, err := c.Cached(t.Context(), []string{"post:a"})
 	require.ErrorIs(t, err, social.ErrCacheUnavailable)
-	require.ErrorIs(t, c.Keep(t.Context(), []social.Card{card("post:a", 1)}), social.ErrCacheUnavailable)
-	require.ErrorIs(t, c.Remove(t.Context(), []social.Known{{ID: "post:a", Version: 1}}), social.ErrCacheUnavailable)
+	require.ErrorIs(t, c.Put(t.Context(), []social.Card{card("post:a", 1)}), social.ErrCacheUnavailable)
+	require.ErrorIs(t, c.Remove(t.Context(), []social.PostVersion{{ID: "post:a", Version: 1}}), social.ErrCacheUnavailable)
 	require.ErrorIs(t, c.Erase(t.Context(), "ann"), social.ErrCacheUnavailable)
 }

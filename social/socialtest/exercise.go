@@ -46,7 +46,7 @@ func Exercise(t *testing.T, s Backend) {
 	require.NoError(t, err)
 	for _, err := range []error{
 		second(s.EditPost(ctx, p.ID, "a", social.Edit{Caption: &caption}, here)), s.SetCounts(ctx, p.ID, social.Counts{Likes: 1}, here),
-		second(s.Cards(ctx, "b", []social.Known{{ID: p.ID}})), second(s.Tiles(ctx, "b", []string{p.ID})), second(s.Standings(ctx, "b", []string{p.ID})), second(s.PostsByID(ctx, []string{p.ID})),
+		second(s.Cards(ctx, "b", []social.PostVersion{{ID: p.ID}})), second(s.GridCards(ctx, "b", []string{p.ID})), second(s.ListStatuses(ctx, "b", []string{p.ID})), second(s.PostsByID(ctx, []string{p.ID})),
 		second(s.CardsOf(ctx, []social.Asked{{Reader: "b", ID: p.ID}})), second(s.CelebritiesOf(ctx, []string{"b", "e"})), second(s.NewestPublic(ctx, 5)),
 		second(s.Pull(ctx, social.PullQuery{Reader: "b", N: 5, Whole: true})), second(s.Grid(ctx, "b", "a", social.Position{}, 5)),
 		second(s.PairEntries(ctx, "a", "a", social.Position{}, 5)), second(s.MemberEntries(ctx, "c", "b", social.Position{}, 5)),
@@ -102,7 +102,7 @@ func exerciseReplies(t *testing.T, s Backend, root string) {
 		for _, err := range []error{
 			third(s.CreatePost(ctx, social.Post{Author: "a", Caption: "x", ReplyTo: p.ID}, social.Creation{})),
 			second(s.Replies(ctx, social.RepliesQuery{Post: root, N: 5})), second(s.Replies(ctx, social.RepliesQuery{Post: root, N: 5, Oldest: true})),
-			second(s.Cards(ctx, "b", []social.Known{{ID: p.ID}})), second(s.Grid(ctx, "b", "b", social.Position{}, 5)), third(s.Like(ctx, "a", p.ID)),
+			second(s.Cards(ctx, "b", []social.PostVersion{{ID: p.ID}})), second(s.Grid(ctx, "b", "b", social.Position{}, 5)), third(s.Like(ctx, "a", p.ID)),
 		} {
 			require.NoError(t, err)
 		}
@@ -156,9 +156,9 @@ func exerciseQueue(ctx context.Context, s Backend) error {
 	}
 	_, failErr := s.Fail(ctx, list[0], jobs.Failure{})
 	for _, err := range []error{
-		failErr, second(s.Renew(ctx, time.Minute, list[1])), second(s.Done(ctx, list[1])), s.GiveBack(ctx, list[2]),
-		second(s.LeaseKey(ctx, list[2].Kind, list[2].Key, time.Minute)), second(s.Again(ctx, time.Unix(1, 0), jobs.Kinds()...)),
-		second(s.List(ctx, jobs.Filter{})), s.Retry(ctx, list[0].ID), s.Drop(ctx, list[0].ID), second(s.Stats(ctx)), second(s.Ages(ctx)), second(s.TakeBack(ctx)), second(s.Sweep(ctx, 5)),
+		failErr, second(s.Renew(ctx, time.Minute, list[1])), second(s.Done(ctx, list[1])), s.Release(ctx, list[2]),
+		second(s.LeaseKey(ctx, list[2].Kind, list[2].Key, time.Minute)), second(s.Reenqueue(ctx, time.Unix(1, 0), jobs.Kinds()...)),
+		second(s.List(ctx, jobs.Filter{})), s.Retry(ctx, list[0].ID), s.Drop(ctx, list[0].ID), second(s.Stats(ctx)), second(s.Ages(ctx)), second(s.ReleaseUnknown(ctx)), second(s.Sweep(ctx, 5)),
 	} {
 		if err != nil {
 			return err

@@ -55,7 +55,7 @@ func (e *env) sees(want bool, circle, reader string, p social.Post) {
 		}
 		return false
 	}
-	require.Equal(e, want, must[[]social.Standing](e)(e.Standings(e.ctx, reader, []string{p.ID}))[0].Listed)
+	require.Equal(e, want, must[[]social.ListStatus](e)(e.ListStatuses(e.ctx, reader, []string{p.ID}))[0].Listed)
 	for _, whole := range []bool{true, false} {
 		require.Equal(e, want, has(must[[]social.Entry](e)(e.Pull(e.ctx, social.PullQuery{Reader: reader, N: 50, Whole: whole}))))
 	}

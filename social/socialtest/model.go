@@ -292,7 +292,7 @@ func (e *env) checkCardsOf(m *model, agents []string) {
 	for id := range m.posts {
 		for _, reader := range append([]string{"", "stranger"}, agents...) {
 			asked = append(asked, social.Asked{Reader: reader, ID: id})
-			want = append(want, must[[]social.Card](e)(e.Cards(e.ctx, reader, []social.Known{{ID: id}}))...)
+			want = append(want, must[[]social.Card](e)(e.Cards(e.ctx, reader, []social.PostVersion{{ID: id}}))...)
 		}
 	}
 	asked, want = append(asked, social.Asked{Reader: agents[0], ID: "post:unknown"}), append(want, social.Card{ID: "post:unknown"})
@@ -301,9 +301,9 @@ func (e *env) checkCardsOf(m *model, agents []string) {
 
 func (e *env) checkCards(m *model, reader string) {
 	e.Helper()
-	known := []social.Known{{ID: "post:unknown"}}
+	known := []social.PostVersion{{ID: "post:unknown"}}
 	for id := range m.posts {
-		known = append(known, social.Known{ID: id})
+		known = append(known, social.PostVersion{ID: id})
 	}
 	e.checkTiles(reader, known)
 	for i, c := range must[[]social.Card](e)(e.Cards(e.ctx, reader, known)) {
@@ -326,13 +326,13 @@ func (e *env) checkCards(m *model, reader string) {
 }
 
 // checkTiles compares tiles with cards.
-func (e *env) checkTiles(reader string, known []social.Known) {
+func (e *env) checkTiles(reader string, known []social.PostVersion) {
 	e.Helper()
 	ids := make([]string, len(known))
 	for i := range known {
 		ids[i] = known[i].ID
 	}
-	tiles := must[[]social.Card](e)(e.Tiles(e.ctx, reader, ids))
+	tiles := must[[]social.Card](e)(e.GridCards(e.ctx, reader, ids))
 	for i, c := range must[[]social.Card](e)(e.Cards(e.ctx, reader, known)) {
 		if c.Visible {
 			content := struct{ Images []json.RawMessage }{}
@@ -428,14 +428,14 @@ func (e *env) checkStandings(m *model, agent string) {
 	for id := range m.posts {
 		ids = append(ids, id)
 	}
-	for i, s := range must[[]social.Standing](e)(e.Standings(e.ctx, agent, ids)) {
+	for i, s := range must[[]social.ListStatus](e)(e.ListStatuses(e.ctx, agent, ids)) {
 		p := m.posts[ids[i]]
 		if p == nil {
-			require.Equal(e, social.Standing{Entry: social.Entry{Position: social.Position{ID: ids[i]}}}, s)
+			require.Equal(e, social.ListStatus{Entry: social.Entry{Position: social.Position{ID: ids[i]}}}, s)
 			continue
 		}
 		d := m.decide(agent, p)
-		require.Equal(e, social.Standing{
+		require.Equal(e, social.ListStatus{
 			Entry: social.Entry{Position: p.Position(), Author: p.Author}, Found: true, Listed: d.Listed, Reason: d.Reason,
 		}, s, "%s in the list of %s", ids[i], agent)
 	}

@@ -64,7 +64,7 @@ func (e *env) hushed(reader string, p social.Post) {
 	require.True(e, c.Visible)
 	require.Equal(e, social.NoReason, c.Reason)
 	require.Equal(e, c.Visible, e.tile(reader, p.ID).Visible)
-	require.False(e, must[[]social.Standing](e)(e.Standings(e.ctx, reader, []string{p.ID}))[0].Listed)
+	require.False(e, must[[]social.ListStatus](e)(e.ListStatuses(e.ctx, reader, []string{p.ID}))[0].Listed)
 	for _, whole := range []bool{true, false} {
 		require.NotContains(e, entryIDs(must[[]social.Entry](e)(e.Pull(e.ctx, social.PullQuery{Reader: reader, N: 50, Whole: whole}))), p.ID)
 	}
@@ -80,7 +80,7 @@ func (e *env) hushed(reader string, p social.Post) {
 
 func (e *env) tile(reader, id string) social.Card {
 	e.Helper()
-	return must[[]social.Card](e)(e.Tiles(e.ctx, reader, []string{id}))[0]
+	return must[[]social.Card](e)(e.GridCards(e.ctx, reader, []string{id}))[0]
 }
 
 // mutedInviters checks what a mute of an owner's invitations hides.

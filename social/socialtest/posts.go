@@ -18,8 +18,10 @@ func cards(e *env) {
 	require.Empty(e, must[[]social.Card](e)(e.Cards(e.ctx, "r", nil)))
 	a, b := e.post("a", public()), e.post("a", public())
 	e.ok(e.PutAuthor(e.ctx, social.Author{ID: "a", Name: "Ada", ImageURL: "https://example.com/a.png", Bio: "no part of it"}, here))
-	read := func(known ...social.Known) []social.Card { return must[[]social.Card](e)(e.Cards(e.ctx, "r", known)) }
-	got := read(social.Known{ID: b.ID}, social.Known{ID: "post:x"}, social.Known{ID: a.ID, Version: 1}, social.Known{ID: b.ID, Version: 1})
+	read := func(known ...social.PostVersion) []social.Card {
+		return must[[]social.Card](e)(e.Cards(e.ctx, "r", known))
+	}
+	got := read(social.PostVersion{ID: b.ID}, social.PostVersion{ID: "post:x"}, social.PostVersion{ID: a.ID, Version: 1}, social.PostVersion{ID: b.ID, Version: 1})
 	require.Equal(e, []string{b.ID, "post:x", a.ID, b.ID}, []string{got[0].ID, got[1].ID, got[2].ID, got[3].ID})
 	require.JSONEq(e, string(b.Content()), string(got[0].Content))
 	require.Equal(e, social.Card{ID: "post:x"}, got[1])
@@ -31,7 +33,7 @@ func cards(e *env) {
 	caption := "edited"
 	edited := must[social.Post](e)(e.EditPost(e.ctx, a.ID, "a", social.Edit{Caption: &caption}, here))
 	require.Equal(e, int64(2), edited.Version)
-	got = read(social.Known{ID: a.ID, Version: 1}, social.Known{ID: a.ID, Version: 2}, social.Known{ID: a.ID, Version: 3})
+	got = read(social.PostVersion{ID: a.ID, Version: 1}, social.PostVersion{ID: a.ID, Version: 2}, social.PostVersion{ID: a.ID, Version: 3})
 	require.Contains(e, string(got[0].Content), "edited")
 	require.Equal(e, int64(2), got[0].Version)
 	require.Nil(e, got[1].Content)

@@ -90,7 +90,7 @@ func CheckReferencesOfBefore(t *testing.T, s social.Store) {
 	t.Helper()
 	see := func(id string) social.Card {
 		t.Helper()
-		list, err := s.Cards(t.Context(), "m", []social.Known{{ID: id}})
+		list, err := s.Cards(t.Context(), "m", []social.PostVersion{{ID: id}})
 		require.NoError(t, err)
 		return list[0]
 	}

@@ -31,7 +31,7 @@ func mentionsOfErased(e *env) {
 		e.Helper()
 		require.False(e, e.card("b", direct.ID).Visible)
 		require.Equal(e, social.NoReason, e.card("b", open.ID).Reason)
-		require.False(e, must[[]social.Standing](e)(e.Standings(e.ctx, "b", []string{open.ID}))[0].Listed)
+		require.False(e, must[[]social.ListStatus](e)(e.ListStatuses(e.ctx, "b", []string{open.ID}))[0].Listed)
 		require.ErrorIs(e, third(e.Like(e.ctx, "b", direct.ID)), feed.ErrNotFound)
 		require.True(e, e.card("c", direct.ID).Visible, "other mentions stay")
 	})
@@ -121,7 +121,7 @@ func postsToReused(e *env) {
 		next := e.post("o", inCircles(name))
 		for _, reader := range []string{"m", "x"} {
 			require.False(e, e.card(reader, p.ID).Visible, "%s: it was addressed to others", name)
-			require.False(e, must[[]social.Standing](e)(e.Standings(e.ctx, reader, []string{p.ID}))[0].Listed)
+			require.False(e, must[[]social.ListStatus](e)(e.ListStatuses(e.ctx, reader, []string{p.ID}))[0].Listed)
 			require.Equal(e, []string{next.ID}, entryIDs(must[[]social.Entry](e)(e.MemberEntries(e.ctx, name, reader, social.Position{}, 5))))
 			require.True(e, e.card(reader, next.ID).Visible)
 		}

@@ -278,7 +278,7 @@ func (e *env) create(p social.Post) social.Post {
 // card reads one post for a reader.
 func (e *env) card(reader, id string) social.Card {
 	e.Helper()
-	list := must[[]social.Card](e)(e.Cards(e.ctx, reader, []social.Known{{ID: id}}))
+	list := must[[]social.Card](e)(e.Cards(e.ctx, reader, []social.PostVersion{{ID: id}}))
 	require.Len(e, list, 1)
 	require.Equal(e, list, must[[]social.Card](e)(e.CardsOf(e.ctx, []social.Asked{{Reader: reader, ID: id}})))
 	require.Equal(e, id, list[0].ID)

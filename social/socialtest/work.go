@@ -256,7 +256,7 @@ func cancelled(e *env) {
 	for name, err := range map[string]error{
 		"create": third(e.CreatePost(ctx, social.Post{Author: "a", Caption: "x", Audience: public()}, social.Creation{})),
 		"follow": second(e.Follow(ctx, "a", "b", here)),
-		"cards":  second(e.Cards(ctx, "a", []social.Known{{ID: "post:a"}})),
+		"cards":  second(e.Cards(ctx, "a", []social.PostVersion{{ID: "post:a"}})),
 		"many":   second(e.CardsOf(ctx, []social.Asked{{Reader: "a", ID: "post:a"}})),
 		"pull":   second(e.Pull(ctx, social.PullQuery{Reader: "a", N: 5})),
 		"ping":   e.Ping(ctx),

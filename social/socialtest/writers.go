@@ -43,7 +43,7 @@ func manyWriters(e *env) {
 					return
 				case <-time.After(time.Millisecond):
 				}
-				_, err := e.Cards(e.ctx, "agent1", []social.Known{{ID: ids[0]}, {ID: ids[1]}})
+				_, err := e.Cards(e.ctx, "agent1", []social.PostVersion{{ID: ids[0]}, {ID: ids[1]}})
 				_, pullErr := e.Pull(e.ctx, social.PullQuery{Reader: "agent1", N: 20, Whole: true})
 				if !assert.NoError(e, errors.Join(err, pullErr)) {
 					return

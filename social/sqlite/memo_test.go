@@ -25,7 +25,7 @@ type world struct {
 	r       *rand.Rand
 	agents  []string
 	circles []string
-	posts   []social.Known
+	posts   []social.PostVersion
 }
 
 func newWorld(t *testing.T) *world {
@@ -43,7 +43,7 @@ func newWorld(t *testing.T) *world {
 			Mentions: w.agents[:i%2],
 		}, social.Creation{})
 		require.NoError(t, err)
-		w.posts = append(w.posts, social.Known{ID: p.ID, Version: int64(i % 2)})
+		w.posts = append(w.posts, social.PostVersion{ID: p.ID, Version: int64(i % 2)})
 	}
 	return w
 }
@@ -118,7 +118,7 @@ func TestChangesReachWhatIsRemembered(t *testing.T) {
 	require.NoError(t, err)
 	p, _, err := w.CreatePost(t.Context(), social.Post{ID: "post:late", Author: "eve", CreatedAt: now.Unix(), Caption: "c", Audience: social.Audience{Circles: []string{"c3"}}}, social.Creation{At: now})
 	require.NoError(t, err)
-	w.posts = append(w.posts, social.Known{ID: p.ID})
+	w.posts = append(w.posts, social.PostVersion{ID: p.ID})
 	w.compare("a post to a circle that is not known")
 	socialtest.PutCircle(t, w, social.Circle{ID: "c3", Owner: "eve"}, nil, now)
 	w.compare("the circle")
@@ -144,13 +144,13 @@ func TestWritersAndReadersAgree(t *testing.T) {
 				assert.NoError(t, err)
 				_, _, err = s.Like(t.Context(), reader, p.ID)
 				assert.NoError(t, err)
-				cards, err := s.Cards(t.Context(), reader, []social.Known{{ID: p.ID}})
+				cards, err := s.Cards(t.Context(), reader, []social.PostVersion{{ID: p.ID}})
 				if assert.NoError(t, err) {
 					assert.True(t, cards[0].Visible && cards[0].HasLiked && cards[0].Likes > 0, "%+v", cards[0])
 				}
 				_, err = s.Unfollow(t.Context(), reader, "ann", zero)
 				assert.NoError(t, err)
-				cards, err = s.Cards(t.Context(), reader, []social.Known{{ID: p.ID}})
+				cards, err = s.Cards(t.Context(), reader, []social.PostVersion{{ID: p.ID}})
 				if assert.NoError(t, err) {
 					assert.False(t, cards[0].Visible)
 				}

@@ -29,9 +29,9 @@ func TestManyFirstReads(t *testing.T) {
 				func() error { _, err := s.Newest(t.Context(), []string{"a", "b"}, social.Position{}, 5); return err },
 				func() error { _, err := s.PairEntries(t.Context(), "a", "u", social.Position{}, 5); return err },
 				func() error { _, err := s.MemberEntries(t.Context(), "c", "u", social.Position{}, 5); return err },
-				func() error { _, err := s.Cards(t.Context(), "u", []social.Known{{ID: "post:a"}}); return err },
+				func() error { _, err := s.Cards(t.Context(), "u", []social.PostVersion{{ID: "post:a"}}); return err },
 				func() error { _, err := s.Following(t.Context(), "u", "", "", 5); return err },
-				func() error { _, err := s.Standings(t.Context(), "u", []string{"post:a"}); return err },
+				func() error { _, err := s.ListStatuses(t.Context(), "u", []string{"post:a"}); return err },
 			}
 			begin := make(chan struct{})
 			var group sync.WaitGroup

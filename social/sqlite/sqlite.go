@@ -67,6 +67,6 @@ func Open(ctx context.Context, path string, opts social.Options) (*Store, error)
 func (s *Store) Close() error { return errors.Join(s.file.close(), s.file.Close()) }
 
 // Cards implements [social.Cards] from memory, and reads missing data.
-func (s *Store) Cards(ctx context.Context, reader string, posts []social.Known) ([]social.Card, error) {
+func (s *Store) Cards(ctx context.Context, reader string, posts []social.PostVersion) ([]social.Card, error) {
 	return s.memo.Cards(ctx, reader, posts)
 }

@@ -163,14 +163,14 @@ func TestClosedIsUnavailable(t *testing.T) {
 	ctx := t.Context()
 	_, err := s.Follow(ctx, "a", "b", zero)
 	require.ErrorIs(t, err, social.ErrUnavailable)
-	_, err = s.Cards(ctx, "a", []social.Known{{ID: "post:1"}})
+	_, err = s.Cards(ctx, "a", []social.PostVersion{{ID: "post:1"}})
 	require.ErrorIs(t, err, social.ErrUnavailable)
 	_, err = s.Pull(ctx, social.PullQuery{Reader: "a", N: 1})
 	require.ErrorIs(t, err, social.ErrUnavailable)
 	require.ErrorIs(t, s.Ping(ctx), social.ErrUnavailable)
 	_, err = s.Lease(ctx, 1, time.Second)
 	require.ErrorIs(t, err, social.ErrUnavailable)
-	require.ErrorIs(t, s.Mark(ctx, jobs.Dirty{Kind: jobs.Erase, Key: "a"}), social.ErrUnavailable)
+	require.ErrorIs(t, s.Enqueue(ctx, jobs.Spec{Kind: jobs.Erase, Key: "a"}), social.ErrUnavailable)
 }
 
 func TestOpenAtOnce(t *testing.T) {

@@ -137,9 +137,9 @@ func (s *Store) Author(ctx context.Context, reader, author string) (social.Autho
 		}
 		known := card || info.Posts+info.Followers+info.Following > 0
 		if !known && !st.blocked { // known by replies alone, which are not among the author's posts
-			replies := sources.replies
+			replies := pullSources.replies
 			if st.self {
-				replies = sources.ownReplies
+				replies = pullSources.ownReplies
 			}
 			known = len(q.newest(replies, []string{author}, span{reader: reader, n: 1})) > 0
 		}
@@ -199,21 +199,21 @@ func (s *Store) Grid(ctx context.Context, reader, author string, below social.Po
 		var st standing
 		var circles []string
 		about := []Reading{st.between(reader, author)}
-		parts := []part{{sources.toAll, of}, {sources.replies, of}}
+		parts := []part{{pullSources.toAll, of}, {pullSources.replies, of}}
 		if st.self {
-			parts = []part{{sources.toAll, of}, {sources.own, of}, {sources.ownReplies, of}}
+			parts = []part{{pullSources.toAll, of}, {pullSources.own, of}, {pullSources.ownReplies, of}}
 		}
 		if reader != "" {
 			about = append(about, readsTexts(&circles, circlesBy, reader, author))
-			parts = append(parts, part{sources.mentionsBy, []string{reader}})
+			parts = append(parts, part{pullSources.mentionsBy, []string{reader}})
 		}
 		found := q.gather(sp, parts, about...)
 		if st.blocked {
 			return
 		}
-		parts = []part{{sources.circlesBy, circles}}
+		parts = []part{{pullSources.circlesBy, circles}}
 		if st.follows && !st.self {
-			parts = append(parts, part{sources.toFollowers, of})
+			parts = append(parts, part{pullSources.toFollowers, of})
 		}
 		list = top(append(found, q.gather(sp, parts)...), n)
 	})
@@ -246,7 +246,7 @@ func (s *Store) SetDelivery(ctx context.Context, author string, from, to social.
 		changed = t.row(into(&c.Followers), `UPDATE authors SET delivery = $3, delivery_at = $4 WHERE id = $1 AND delivery = $2 RETURNING followers`,
 			author, string(from), string(to), social.Stamp(t.now))
 		if changed && to != social.Both && c.Wants(s.opts) != to {
-			t.mark(jobs.Dirty{Kind: jobs.Author, Key: author, Priority: jobs.PriorityLater})
+			t.enqueue(jobs.Spec{Kind: jobs.Author, Key: author, Priority: jobs.PriorityLater})
 		}
 	})
 	return changed && err == nil, s.failed(ctx, "set delivery", err)
@@ -258,7 +258,7 @@ const celebrities = `SELECT agent, author FROM follows WHERE agent = ANY ($1) AN
 	UNION ALL SELECT f.agent, f.author FROM authors a JOIN follows f ON f.author = a.id
 		WHERE a.delivery <> 'push' AND f.agent = ANY ($1) AND f.gone = 0
 	UNION ALL SELECT k.agent, '` + jobs.Everybody + `' FROM unnest($1::text[]) k (agent)
-		JOIN jobs j ON j.kind = '` + string(jobs.Pair) + `' AND j.key = '` + jobs.Everybody + `/' || k.agent AND j.state IN ('pending', 'failed', 'running')
+		JOIN jobs j ON j.kind = '` + string(jobs.AuthorAgent) + `' AND j.key = '` + jobs.Everybody + `/' || k.agent AND j.state IN ('pending', 'failed', 'running')
 	ORDER BY 2`
 
 // celebritiesOfOne is the statement for one reader; PostgreSQL reuses its plan. The statement for a

@@ -192,7 +192,7 @@ func (q *Query) ownFacts(reader, id string) *facts {
 }
 
 // Cards implements [social.Cards] with one statement, and another if there are replies.
-func (s *Store) Cards(ctx context.Context, reader string, posts []social.Known) ([]social.Card, error) {
+func (s *Store) Cards(ctx context.Context, reader string, posts []social.PostVersion) ([]social.Card, error) {
 	ids, known := make([]string, len(posts)), make([]int64, len(posts))
 	for i, p := range posts {
 		ids[i], known[i] = p.ID, p.Version
@@ -209,8 +209,8 @@ func (s *Store) CardsOf(ctx context.Context, asked []social.Asked) ([]social.Car
 	return s.cards(ctx, "read cards of many readers", asked, cardsOfText, Table{readers, ids})
 }
 
-// Tiles implements [social.Tiles].
-func (s *Store) Tiles(ctx context.Context, reader string, ids []string) ([]social.Card, error) {
+// GridCards implements [social.GridCards].
+func (s *Store) GridCards(ctx context.Context, reader string, ids []string) ([]social.Card, error) {
 	return s.cards(ctx, "read tiles", askedBy(reader, ids), tilesText, reader, ids)
 }
 
@@ -284,7 +284,7 @@ func (q *Query) readRoots(list []*foundCard) {
 	}
 	for reader, under := range replies {
 		ids := slices.Collect(maps.Keys(under))
-		q.standings(reader, ids, func(root *facts, i int, _ int64) {
+		q.listStatuses(reader, ids, func(root *facts, i int, _ int64) {
 			for _, f := range under[ids[i]] {
 				f.under(root)
 			}
@@ -292,8 +292,8 @@ func (q *Query) readRoots(list []*foundCard) {
 	}
 }
 
-// standings reads the facts of known posts, each with its index in ids and its time of creation.
-func (q *Query) standings(reader string, ids []string, found func(f *facts, i int, at int64)) {
+// listStatuses reads the facts of known posts, each with its index in ids and its time of creation.
+func (q *Query) listStatuses(reader string, ids []string, found func(f *facts, i int, at int64)) {
 	q.each(func(scan Scan) error {
 		f := &facts{rel: social.Relation{Reader: reader}}
 		var i int
@@ -319,9 +319,9 @@ func (f *foundCard) resolve() social.Card {
 	return c
 }
 
-// Standings implements [social.Lists].
-func (s *Store) Standings(ctx context.Context, agent string, ids []string) ([]social.Standing, error) {
-	list := make([]social.Standing, len(ids))
+// ListStatuses implements [social.Lists].
+func (s *Store) ListStatuses(ctx context.Context, agent string, ids []string) ([]social.ListStatus, error) {
+	list := make([]social.ListStatus, len(ids))
 	for i, id := range ids {
 		list[i].ID = id
 	}
@@ -329,10 +329,10 @@ func (s *Store) Standings(ctx context.Context, agent string, ids []string) ([]so
 		return list, nil
 	}
 	err := s.read(ctx, func(q *Query) {
-		q.standings(agent, ids, func(f *facts, i int, at int64) {
+		q.listStatuses(agent, ids, func(f *facts, i int, at int64) {
 			d := f.decide()
 			e := social.Entry{Position: social.Position{At: at, ID: ids[i]}, Author: f.post.Author}
-			list[i] = social.Standing{Entry: e, Found: true, Listed: d.Listed, Reason: d.Reason}
+			list[i] = social.ListStatus{Entry: e, Found: true, Listed: d.Listed, Reason: d.Reason}
 		})
 	})
 	if err != nil {

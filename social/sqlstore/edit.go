@@ -149,7 +149,7 @@ func (t *Tx) delete(r *record, at int64) {
 		t.uncomment(r)
 		return
 	}
-	t.mark(jobs.Dirty{Kind: jobs.Deliver, Key: r.Post.ID, Priority: jobs.PriorityRemoval})
+	t.enqueue(jobs.Spec{Kind: jobs.Deliver, Key: r.Post.ID, Priority: jobs.PriorityRemoval})
 	t.indexed(&social.Post{ID: r.Post.ID, Audience: before}, jobs.PriorityRemoval)
 }
 
@@ -206,5 +206,5 @@ func (t *Tx) ended(p *social.Post) {
 
 // counted marks the counts of a post; the job runs after a delay to combine changes.
 func (t *Tx) counted(id string) {
-	t.mark(jobs.Dirty{Kind: jobs.Count, Key: id, Priority: jobs.PriorityLater, After: jobs.CountDelay, Lazy: true})
+	t.enqueue(jobs.Spec{Kind: jobs.Count, Key: id, Priority: jobs.PriorityLater, After: jobs.CountDelay, Lazy: true})
 }

@@ -53,7 +53,7 @@ func (s *Store) erase(ctx context.Context, agent string, what int) error {
 			t.later(`DELETE FROM mutes WHERE agent = $1`, agent)
 		}
 		t.later(eraseText, agent, at, rest, what)
-		t.mark(jobs.Dirty{Kind: jobs.Erase, Key: agent, Priority: jobs.PriorityRemoval})
+		t.enqueue(jobs.Spec{Kind: jobs.Erase, Key: agent, Priority: jobs.PriorityRemoval})
 	}))
 }
 

@@ -49,7 +49,7 @@ func (s *Store) FollowAll(ctx context.Context, edges []social.Edge, at time.Time
 		t.renew = map[string]bool{}
 		results = t.setFollows(list...)
 		for _, agent := range slices.Sorted(maps.Keys(t.renew)) {
-			t.mark(jobs.Dirty{Kind: jobs.Pair, Key: jobs.PairKey(jobs.Everybody, agent), Priority: jobs.PriorityUpkeep})
+			t.enqueue(jobs.Spec{Kind: jobs.AuthorAgent, Key: jobs.PairKey(jobs.Everybody, agent), Priority: jobs.PriorityUpkeep})
 		}
 	}); err != nil {
 		return 0, nil, s.failed(ctx, "follow", err)
@@ -165,7 +165,7 @@ func ended(agent, author string) social.FollowChange {
 
 // pairs marks the posts of each in the list of the other.
 func (t *Tx) pairs(one, other string, priority int) {
-	t.mark(
-		jobs.Dirty{Kind: jobs.Pair, Key: jobs.PairKey(one, other), Priority: priority},
-		jobs.Dirty{Kind: jobs.Pair, Key: jobs.PairKey(other, one), Priority: priority})
+	t.enqueue(
+		jobs.Spec{Kind: jobs.AuthorAgent, Key: jobs.PairKey(one, other), Priority: priority},
+		jobs.Spec{Kind: jobs.AuthorAgent, Key: jobs.PairKey(other, one), Priority: priority})
 }

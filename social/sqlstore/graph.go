@@ -35,7 +35,7 @@ func (t *Tx) markFollow(f social.FollowChange) {
 	if !f.On {
 		priority = jobs.PriorityRemoval
 	}
-	t.mark(jobs.Dirty{Kind: jobs.Pair, Key: jobs.PairKey(f.Author, f.Agent), Priority: priority})
+	t.enqueue(jobs.Spec{Kind: jobs.AuthorAgent, Key: jobs.PairKey(f.Author, f.Agent), Priority: priority})
 }
 
 // graph locks the parties of follows and reads the stored state.
@@ -82,7 +82,7 @@ func (t *Tx) saveGraph(g *social.Graph) {
 			ids, followers, following = append(ids, id), append(followers, p.Followers), append(following, p.Following)
 		}
 		if p.Crossed(t.opts) {
-			t.mark(jobs.Dirty{Kind: jobs.Author, Key: id, Priority: jobs.PriorityUpkeep})
+			t.enqueue(jobs.Spec{Kind: jobs.Author, Key: id, Priority: jobs.PriorityUpkeep})
 		}
 	}
 	if len(ids) > 0 {

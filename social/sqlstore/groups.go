@@ -259,9 +259,9 @@ func (s *Store) CirclePosts(ctx context.Context, reader, id string, below social
 // postsOf returns the source of the posts of a circle, for a member of a group or the owner.
 func postsOf(c *social.Circle) string {
 	if c.Open() {
-		return sources.ofCircle
+		return pullSources.ofCircle
 	}
-	return sources.ownCircles
+	return pullSources.ownCircles
 }
 
 // newestIn sets for circles of a reader when their newest post was published. It reads one post of

@@ -20,7 +20,7 @@ func (s *Store) ReserveFiles(ctx context.Context, post string, keys []string) er
 		if n != int64(len(keys)) {
 			t.fail(fmt.Errorf("%w: a file of %s is already reserved", feed.ErrInvalid, post))
 		}
-		t.mark(jobs.Dirty{Kind: jobs.Images, Key: post, Priority: jobs.PriorityLater, After: social.ReservedFor})
+		t.enqueue(jobs.Spec{Kind: jobs.Images, Key: post, Priority: jobs.PriorityLater, After: social.ReservedFor})
 	}))
 }
 
@@ -40,7 +40,7 @@ func (t *Tx) useFiles(post string, files int) {
 // giveUpFiles marks the files of a deleted post as unused.
 func (t *Tx) giveUpFiles(post string) {
 	t.later(`UPDATE files SET state = $1 WHERE post = $2`, social.FileUnused, post)
-	t.mark(jobs.Dirty{Kind: jobs.Images, Key: post, Priority: jobs.PriorityRemoval})
+	t.enqueue(jobs.Spec{Kind: jobs.Images, Key: post, Priority: jobs.PriorityRemoval})
 }
 
 // FilePost implements [social.Images].

@@ -20,7 +20,7 @@ func (t *Tx) present(circle string) []string {
 
 func (t *Tx) membersChanged(circle string, members []string, priority int) {
 	for _, agent := range members {
-		t.mark(jobs.Dirty{Kind: jobs.Member, Key: jobs.PairKey(circle, agent), Priority: priority})
+		t.enqueue(jobs.Spec{Kind: jobs.Member, Key: jobs.PairKey(circle, agent), Priority: priority})
 	}
 }
 

@@ -20,7 +20,7 @@ type asking struct {
 	memo   *Memo
 	q      *Query
 	reader string
-	posts  []social.Known
+	posts  []social.PostVersion
 	turn   uint64
 
 	facts      []cardFacts
@@ -39,7 +39,7 @@ type missing struct{ authors, circles, likes []string }
 func (m missing) none() bool { return len(m.authors)+len(m.circles)+len(m.likes) == 0 }
 
 // Cards returns the cards of [Store.Cards] from memory, and reads missing data.
-func (m *Memo) Cards(ctx context.Context, reader string, posts []social.Known) ([]social.Card, error) {
+func (m *Memo) Cards(ctx context.Context, reader string, posts []social.PostVersion) ([]social.Card, error) {
 	if len(posts) == 0 {
 		return []social.Card{}, nil
 	}
@@ -60,7 +60,7 @@ func (m *Memo) Cards(ctx context.Context, reader string, posts []social.Known) (
 }
 
 // ask finds the data of cards; ok is false if a transaction ended in the meantime.
-func (m *Memo) ask(ctx context.Context, reader string, posts []social.Known) (a *asking, ok bool, err error) {
+func (m *Memo) ask(ctx context.Context, reader string, posts []social.PostVersion) (a *asking, ok bool, err error) {
 	a = &asking{memo: m, reader: reader, posts: posts, facts: make([]cardFacts, len(posts)), circles: map[string]*circleFacts{}}
 	if err = a.find(ctx); err != nil {
 		return a, false, err
@@ -69,10 +69,10 @@ func (m *Memo) ask(ctx context.Context, reader string, posts []social.Known) (a 
 }
 
 // rootsOf returns the root posts of the replies that were found.
-func (a *asking) rootsOf() (roots []social.Known) {
+func (a *asking) rootsOf() (roots []social.PostVersion) {
 	for i := range a.facts {
 		if p := a.facts[i].post; p != nil && p.IsReply() {
-			if root := (social.Known{ID: p.Root}); !slices.Contains(roots, root) {
+			if root := (social.PostVersion{ID: p.Root}); !slices.Contains(roots, root) {
 				roots = append(roots, root)
 			}
 		}
@@ -265,7 +265,7 @@ func (a *asking) rootOf(p *postFacts) *cardFacts {
 	if a.roots == nil {
 		return nil
 	}
-	i := slices.IndexFunc(a.roots.posts, func(root social.Known) bool { return root.ID == p.Root })
+	i := slices.IndexFunc(a.roots.posts, func(root social.PostVersion) bool { return root.ID == p.Root })
 	root := &a.roots.facts[i]
 	if root.post == nil {
 		return nil

@@ -20,7 +20,7 @@ func TestALookupDuringACommitIsNotRemembered(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			m := NewMemo(nil)
-			a := &asking{memo: m, reader: "r", posts: []social.Known{{ID: "post:1"}}, facts: make([]cardFacts, 1), own: &readerFacts{}}
+			a := &asking{memo: m, reader: "r", posts: []social.PostVersion{{ID: "post:1"}}, facts: make([]cardFacts, 1), own: &readerFacts{}}
 			began(m, a)
 			a.newPost = map[string]*postFacts{"post:1": {}}
 			m.End([]Touched{{TouchedPost, "post:1"}})

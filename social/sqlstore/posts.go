@@ -219,14 +219,14 @@ func (t *Tx) published(p *social.Post, followers int64) {
 		t.row(into(&members), `SELECT coalesce(sum(size), 0) FROM circles WHERE id `+ofList, p.Audience.Circles)
 		receivers += members
 	}
-	t.mark(jobs.Dirty{Kind: jobs.Deliver, Key: p.ID, Priority: jobs.PriorityFor(receivers)})
+	t.enqueue(jobs.Spec{Kind: jobs.Deliver, Key: p.ID, Priority: jobs.PriorityFor(receivers)})
 	t.indexed(p, jobs.PriorityLater)
 }
 
 // indexed marks the item of a post, if it has one.
 func (t *Tx) indexed(p *social.Post, priority int) {
 	if p.Audience.Public {
-		t.mark(jobs.Dirty{Kind: jobs.Index, Key: p.ID, Priority: priority})
+		t.enqueue(jobs.Spec{Kind: jobs.Index, Key: p.ID, Priority: priority})
 	}
 }
 

@@ -125,11 +125,11 @@ func (s *Store) Pull(ctx context.Context, query social.PullQuery) (list []social
 			}
 		}
 		list = q.gather(sp, []part{
-			{sources.open, followees},
-			{sources.public, server},
-			{sources.own, []string{query.Reader}},
-			{sources.mentions, []string{query.Reader}},
-			{sources.circles, circles},
+			{pullSources.open, followees},
+			{pullSources.public, server},
+			{pullSources.own, []string{query.Reader}},
+			{pullSources.mentions, []string{query.Reader}},
+			{pullSources.circles, circles},
 		})
 	})
 	return list, s.failed(ctx, "pull", err)
@@ -152,13 +152,13 @@ var heardBy = circlesBy + ` AND NOT ` + mutes("$1", social.MuteCircle, "members.
 
 // Newest implements [social.Lists].
 func (s *Store) Newest(ctx context.Context, authors []string, below social.Position, n int) (list []social.Entry, err error) {
-	err = s.snapshot(ctx, func(q *Query) { list = q.newest(sources.open, authors, span{below: below, n: n}) })
+	err = s.snapshot(ctx, func(q *Query) { list = q.newest(pullSources.open, authors, span{below: below, n: n}) })
 	return list, s.failed(ctx, "read newest", err)
 }
 
 // NewestPublic implements [social.Lists].
 func (s *Store) NewestPublic(ctx context.Context, n int) (list []social.Entry, err error) {
-	err = s.snapshot(ctx, func(q *Query) { list = q.newest(sources.public, []string{social.Server}, span{n: n}) })
+	err = s.snapshot(ctx, func(q *Query) { list = q.newest(pullSources.public, []string{social.Server}, span{n: n}) })
 	return list, s.failed(ctx, "read public posts", err)
 }
 
@@ -171,12 +171,12 @@ func (s *Store) PairEntries(ctx context.Context, author, agent string, above soc
 		q.all(reads(into(&pushed), `SELECT EXISTS (SELECT 1 FROM follows f LEFT JOIN authors a ON a.id = f.author
 			WHERE f.agent = $1 AND f.author = $2 AND f.gone = 0 AND coalesce(a.delivery, 'push') <> 'pull')`, agent, author),
 			readsTexts(&circles, heardBy, agent, author))
-		parts := []part{{sources.circlesBy, circles}, {sources.mentionsBy, []string{agent}}}
+		parts := []part{{pullSources.circlesBy, circles}, {pullSources.mentionsBy, []string{agent}}}
 		if pushed {
-			parts = append(parts, part{sources.open, []string{author}})
+			parts = append(parts, part{pullSources.open, []string{author}})
 		}
 		if agent == author {
-			parts = append(parts, part{sources.own, []string{author}})
+			parts = append(parts, part{pullSources.own, []string{author}})
 		}
 		list = q.gather(sp, parts)
 	})
@@ -186,7 +186,7 @@ func (s *Store) PairEntries(ctx context.Context, author, agent string, above soc
 // MemberEntries implements [social.Lists].
 func (s *Store) MemberEntries(ctx context.Context, circle, agent string, above social.Position, n int) (list []social.Entry, err error) {
 	err = s.snapshot(ctx, func(q *Query) {
-		list = q.newest(sources.circles, []string{circle}, span{reader: agent, above: above, n: n})
+		list = q.newest(pullSources.circles, []string{circle}, span{reader: agent, above: above, n: n})
 	})
 	return list, s.failed(ctx, "read member", err)
 }

@@ -14,8 +14,8 @@ import (
 // againRows is the number of rows that one transaction of Again marks.
 const againRows = 10_000
 
-// Again implements [jobs.Queue].
-func (s *Store) Again(ctx context.Context, since time.Time, kinds ...jobs.Kind) (n int, err error) {
+// Reenqueue implements [jobs.Queue].
+func (s *Store) Reenqueue(ctx context.Context, since time.Time, kinds ...jobs.Kind) (n int, err error) {
 	age := s.opts.Clock().Sub(since).Microseconds() // by the clock that since was read from
 	for after, more := int64(0), true; more; {
 		var list []jobs.Job
@@ -24,7 +24,7 @@ func (s *Store) Again(ctx context.Context, since time.Time, kinds ...jobs.Kind) 
 				AND (state = 'completed' AND finished >= `+Now+` - $5::bigint OR state = 'running') ORDER BY id LIMIT $4`,
 				queueNow(s.opts), names(kinds), after, againRows, age)
 			for _, j := range list {
-				t.mark(jobs.Dirty{Kind: j.Kind, Key: j.Key, Priority: jobs.PriorityUpkeep})
+				t.enqueue(jobs.Spec{Kind: j.Kind, Key: j.Key, Priority: jobs.PriorityUpkeep})
 			}
 		})
 		if err != nil {
@@ -63,7 +63,7 @@ func (s *Store) Retry(ctx context.Context, id int64) error {
 			t.fail(noJob(id))
 		}
 		for _, j := range list {
-			t.mark(jobs.Dirty{Kind: j.Kind, Key: j.Key, Priority: j.Priority})
+			t.enqueue(jobs.Spec{Kind: j.Kind, Key: j.Key, Priority: j.Priority})
 		}
 	}))
 }
@@ -108,7 +108,7 @@ func micros(n int64) time.Duration { return time.Duration(n) * time.Microsecond 
 func (s *Store) Sweep(ctx context.Context, n int) (int, error) {
 	var removed int64
 	err := s.alone(ctx, func(q *Query) {
-		removed = q.exec(sweepText, queueNow(s.opts), jobs.CompletedLives.Microseconds(), n)
+		removed = q.exec(sweepText, queueNow(s.opts), jobs.CompletedTTL.Microseconds(), n)
 	})
 	return int(removed), s.failed(ctx, "sweep jobs", err)
 }

@@ -37,9 +37,9 @@ const (
 	// idle is true if nothing in the row is waiting to run.
 	idle = `(j.state IN ('completed', 'dead') OR j.state = 'running' AND j.generation = j.leased_generation)`
 
-	// markText makes rows dirty. A row that was marked while it runs is already waiting, so the
+	// enqueueText makes rows dirty. A row that was marked while it runs is already waiting, so the
 	// earlier time and the lower priority number apply to it, too.
-	markText = `INSERT INTO jobs AS j (kind, key, generation, priority, state, due, run_at, attempts, error,
+	enqueueText = `INSERT INTO jobs AS j (kind, key, generation, priority, state, due, run_at, attempts, error,
 			lease, leased_generation, leased_till, finished, changed)
 		SELECT d.kind, d.key, 1, d.priority, 'pending', ` + Now + ` + d.wait, ` + Now + ` + d.wait, 0, '', 0, 0, 0, 0, ` + Now + `
 		FROM unnest($2::text[], $3::text[], $4::int[], $5::bigint[]) d (kind, key, priority, wait) WHERE true
@@ -76,8 +76,8 @@ var (
 		attempts = CASE WHEN generation = leased_generation AND $4 THEN greatest(attempts - 1, 0) ELSE attempts END,
 		finished = CASE WHEN generation = leased_generation AND NOT $4 AND attempts >= $7 THEN ` + Now + ` ELSE 0 END,
 		error = $6`)
-	giveBackText = Held(unleased + `, ` + Changed)
-	takeBackText = `UPDATE jobs SET ` + unleased + `, ` + Changed + ` WHERE ` + among(`jobs x WHERE x.state = 'running' AND x.worker = $4
+	releaseText        = Held(unleased + `, ` + Changed)
+	releaseUnknownText = `UPDATE jobs SET ` + unleased + `, ` + Changed + ` WHERE ` + among(`jobs x WHERE x.state = 'running' AND x.worker = $4
 		AND NOT EXISTS (SELECT 1 FROM unnest($2::bigint[], $3::bigint[]) h (id, lease) WHERE h.id = x.id AND h.lease = x.lease)`) + ` RETURNING id, state`
 
 	oldestText = `SELECT ` + age(`true`) + `, ` + age(ofLists) + `, ` + age(ofLists+` AND priority > `+strconv.Itoa(jobs.PriorityRemoval))

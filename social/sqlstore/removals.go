@@ -203,7 +203,7 @@ func (t *Tx) removeFromGroups(r *record, m removing) {
 	everywhere := m.reach == social.Addressed && !left
 	if everywhere {
 		for _, agent := range r.Post.Mentions {
-			t.mark(jobs.Dirty{Kind: jobs.Pair, Key: jobs.PairKey(r.Post.Author, agent), Priority: jobs.PriorityRemoval})
+			t.enqueue(jobs.Spec{Kind: jobs.AuthorAgent, Key: jobs.PairKey(r.Post.Author, agent), Priority: jobs.PriorityRemoval})
 		}
 		t.mentionNobody(r.Post.ID)
 	}

@@ -23,12 +23,12 @@ import (
 
 // Store is a social store and its queue. It is safe for concurrent use.
 type Store struct {
-	db    Database
-	d     *Dialect
-	opts  social.Options
-	name  string // the worker to which this store leases jobs
-	woken chan struct{}
-	turn  atomic.Int64 // counts leases
+	db       Database
+	d        *Dialect
+	opts     social.Options
+	name     string // the worker to which this store leases jobs
+	notified chan struct{}
+	turn     atomic.Int64 // counts leases
 }
 
 var (
@@ -38,7 +38,7 @@ var (
 
 // New returns a store over a database. It runs no statement.
 func New(db Database, d *Dialect, opts social.Options) *Store {
-	return &Store{db: db, d: d, opts: opts.WithDefaults(), name: rand.Text(), woken: make(chan struct{}, 1)}
+	return &Store{db: db, d: d, opts: opts.WithDefaults(), name: rand.Text(), notified: make(chan struct{}, 1)}
 }
 
 // queueNow returns the queue's time as the parameter of [Now].
@@ -81,7 +81,7 @@ type Tx struct {
 	opts  social.Options
 	on    Writing
 	now   time.Time
-	dirty map[mark]jobs.Dirty
+	specs map[rowKey]jobs.Spec
 	class int // the lowest number of a mark's priority: that of upkeep or leftovers, or 0
 	// noPairs omits the jobs for the lists of followers.
 	noPairs bool
@@ -93,13 +93,13 @@ type Tx struct {
 func (s *Store) write(ctx context.Context, do func(*Tx)) error {
 	var t *Tx
 	err := s.db.Write(ctx, func(on Writing) error {
-		t = &Tx{Query: Query{d: s.d, on: on}, opts: s.opts, on: on, now: s.opts.Clock(), dirty: map[mark]jobs.Dirty{}}
+		t = &Tx{Query: Query{d: s.d, on: on}, opts: s.opts, on: on, now: s.opts.Clock(), specs: map[rowKey]jobs.Spec{}}
 		do(t)
-		t.markAll()
+		t.writeSpecs()
 		return t.err
 	})
-	if err == nil && t.wakes() {
-		s.wake()
+	if err == nil && t.hasDueNow() {
+		s.notify()
 	}
 	return err
 }

@@ -77,7 +77,7 @@ func TestFeedPageShowsPosts(t *testing.T) {
 	id := chromium.Eval[string](tab, card+`.dataset.id`)
 	chromium.Eval[any](tab, card+`.querySelector('.like').click()`)
 	tab.Until(card + `.querySelector('.like').getAttribute('aria-pressed') === 'true'`)
-	cards, err := a.Social.Cards(t.Context(), "u_1", []social.Known{{ID: id}})
+	cards, err := a.Social.Cards(t.Context(), "u_1", []social.PostVersion{{ID: id}})
 	require.NoError(t, err)
 	assert.True(t, cards[0].HasLiked)
 	assert.EqualValues(t, 1, cards[0].Likes)

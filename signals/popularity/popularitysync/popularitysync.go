@@ -44,7 +44,7 @@ func catalogError(err error) error {
 // Catalog is a catalog whose items keep their live popularity when they are put again and lose
 // it when they are removed.
 type Catalog struct {
-	catalog.Watched
+	catalog.WriteHook
 	counts Counts
 }
 
@@ -57,7 +57,7 @@ func New(items catalog.Catalog, counts Counts) Catalog {
 		return catalogError(counts.Drop(ctx, w.Removed))
 	}
 	watch := func([]string) func(context.Context, catalog.Written) error { return drop }
-	return Catalog{catalog.Watched{Catalog: items, Watch: watch}, counts}
+	return Catalog{catalog.WriteHook{Catalog: items, OnWrite: watch}, counts}
 }
 
 // afterPut is the timeout of the work after a put, which continues if the caller gives up.

@@ -145,19 +145,19 @@ func (l *Late) Check(ctx context.Context) {
 
 // KeptCards returns cached cards that are used only while Redis has the same data as before: older
 // data contains cards of posts that were deleted since.
-func KeptCards(cards social.KeptCards, late *Late) social.KeptCards { return current{cards, late} }
+func KeptCards(cards social.CachedCards, late *Late) social.CachedCards { return current{cards, late} }
 
 type current struct {
-	social.KeptCards
+	social.CachedCards
 	late *Late
 }
 
-// Kept implements [social.KeptCards].
-func (c current) Kept(ctx context.Context, ids []string) ([]social.Card, error) {
+// Cached implements [social.CachedCards].
+func (c current) Cached(ctx context.Context, ids []string) ([]social.Card, error) {
 	if c.late.Older() {
 		return nil, fmt.Errorf("%w: Redis has older data than before", social.ErrCacheUnavailable)
 	}
-	return c.KeptCards.Kept(ctx, ids)
+	return c.CachedCards.Cached(ctx, ids)
 }
 
 // Reader returns lists that report to late when they are unreachable.

@@ -44,8 +44,8 @@ func TestLateUntilWhatWasDueIsDone(t *testing.T) {
 	l := NewLate(q, now.Now)
 	require.False(t, l.Now())
 	mark := func(key string) {
-		dirty := []jobs.Dirty{{Kind: jobs.Deliver, Key: key}, {Kind: jobs.Index, Key: key, Priority: jobs.PriorityLater}}
-		require.NoError(t, q.Mark(t.Context(), dirty...))
+		dirty := []jobs.Spec{{Kind: jobs.Deliver, Key: key}, {Kind: jobs.Index, Key: key, Priority: jobs.PriorityLater}}
+		require.NoError(t, q.Enqueue(t.Context(), dirty...))
 		now.advance(time.Second)
 	}
 	mark("post:before")
@@ -174,9 +174,9 @@ func TestOlderDataIsOverWhenItIsDeliveredAgain(t *testing.T) {
 }
 
 // cards has a cached card in a Redis that answers.
-type cards struct{ social.KeptCards }
+type cards struct{ social.CachedCards }
 
-func (cards) Kept(context.Context, []string) ([]social.Card, error) {
+func (cards) Cached(context.Context, []string) ([]social.Card, error) {
 	return []social.Card{{ID: "p"}}, nil
 }
 
@@ -185,14 +185,14 @@ func (cards) Kept(context.Context, []string) ([]social.Card, error) {
 func TestKeptCardsOfOlderData(t *testing.T) {
 	l := NewLate(&waiting{}, noon.Local)
 	kept := KeptCards(cards{}, l)
-	found, err := kept.Kept(t.Context(), []string{"p"})
+	found, err := kept.Cached(t.Context(), []string{"p"})
 	require.NoError(t, err)
 	assert.Len(t, found, 1)
 	l.Note()
-	_, err = kept.Kept(t.Context(), []string{"p"})
+	_, err = kept.Cached(t.Context(), []string{"p"})
 	require.NoError(t, err, "it is the data of before")
 	l.hold()
-	_, err = kept.Kept(t.Context(), []string{"p"})
+	_, err = kept.Cached(t.Context(), []string{"p"})
 	assert.ErrorIs(t, err, social.ErrCacheUnavailable)
 }
 

@@ -22,7 +22,7 @@ const (
 	stampsTimeout = time.Second
 	// knownFor is the age up to which the queue still has the completed jobs, less a margin for the
 	// clock differences of servers and for the time that redelivery takes.
-	knownFor = jobs.CompletedLives - 4*time.Minute
+	knownFor = jobs.CompletedTTL - 4*time.Minute
 	// ahead is the tolerance for stamps in the future, because servers' clocks differ.
 	ahead = 2 * time.Minute
 )

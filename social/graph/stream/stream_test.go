@@ -140,7 +140,7 @@ func TestEventsAreApplied(t *testing.T) {
 		e.until(func() bool { return len(e.followers("a")) == 250 }, "all are applied")
 		e.send("post.created", `{"id":"post:1","author":{"id":"a","name":"Ann"},"created_at":5,"caption":"x"}`)
 		e.until(func() bool {
-			cards, err := e.store.Cards(e.Context(), "", []social.Known{{ID: "post:1"}})
+			cards, err := e.store.Cards(e.Context(), "", []social.PostVersion{{ID: "post:1"}})
 			return err == nil && cards[0].Visible && cards[0].Author.Name == "Ann"
 		}, "a post is there")
 		for i, ahead := range []time.Duration{100 * time.Millisecond, time.Second, 20 * time.Second} {

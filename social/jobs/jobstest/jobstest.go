@@ -92,9 +92,9 @@ func (e *env) pass(d time.Duration) {
 
 const leaseTime = 30 * time.Second
 
-func (e *env) mark(rows ...jobs.Dirty) {
+func (e *env) mark(rows ...jobs.Spec) {
 	e.t.Helper()
-	require.NoError(e.t, e.q.Mark(e.ctx, rows...))
+	require.NoError(e.t, e.q.Enqueue(e.ctx, rows...))
 }
 
 func (e *env) lease(n int, kinds ...jobs.Kind) []jobs.Job {
@@ -148,6 +148,6 @@ func keys(list []jobs.Job) []string {
 	return out
 }
 
-func deliver(key string) jobs.Dirty { return jobs.Dirty{Kind: jobs.Deliver, Key: key, Priority: 5} }
+func deliver(key string) jobs.Spec { return jobs.Spec{Kind: jobs.Deliver, Key: key, Priority: 5} }
 
 func key(i int) string { return fmt.Sprintf("post:%04d", i) }

@@ -13,15 +13,15 @@ import (
 
 func order(e *env) {
 	for i, p := range []int{jobs.PriorityLater, jobs.PriorityFor(10_000), jobs.PriorityFor(3), jobs.PriorityRemoval, jobs.PrioritySoon} {
-		e.mark(jobs.Dirty{Kind: jobs.Deliver, Key: key(i), Priority: p})
+		e.mark(jobs.Spec{Kind: jobs.Deliver, Key: key(i), Priority: p})
 		e.pass(time.Millisecond)
 	}
-	e.mark(jobs.Dirty{Kind: jobs.Deliver, Key: key(5), Priority: jobs.PrioritySoon})
+	e.mark(jobs.Spec{Kind: jobs.Deliver, Key: key(5), Priority: jobs.PrioritySoon})
 	require.Equal(e.t, []string{key(3), key(4), key(5), key(2)}, keys(e.lease(4)), "by priority, then by age")
 
-	e.mark(jobs.Dirty{Kind: jobs.Deliver, Key: key(6), Priority: jobs.PriorityLater})
+	e.mark(jobs.Spec{Kind: jobs.Deliver, Key: key(6), Priority: jobs.PriorityLater})
 	e.pass(jobs.Overdue)
-	e.mark(jobs.Dirty{Kind: jobs.Deliver, Key: key(7), Priority: jobs.PriorityRemoval})
+	e.mark(jobs.Spec{Kind: jobs.Deliver, Key: key(7), Priority: jobs.PriorityRemoval})
 	// The first leases have expired as well.
 	require.Equal(e.t, []string{key(3), key(7), key(4), key(5), key(2), key(1), key(0), key(6)}, keys(e.lease(10)))
 }
@@ -30,14 +30,14 @@ func order(e *env) {
 // precedence in one half of each lease, and overdue rows get the other; of leases with n = 1,
 // every second one.
 func backlog(e *env) {
-	var rows []jobs.Dirty
+	var rows []jobs.Spec
 	for i := range 60 {
-		rows = append(rows, jobs.Dirty{Kind: jobs.Pair, Key: fmt.Sprintf("erased/%02d", i), Priority: jobs.PriorityLeftover})
+		rows = append(rows, jobs.Spec{Kind: jobs.AuthorAgent, Key: fmt.Sprintf("erased/%02d", i), Priority: jobs.PriorityLeftover})
 	}
 	e.mark(rows...)
 	e.pass(2 * jobs.Overdue)
-	fresh := func(i int) jobs.Dirty {
-		return jobs.Dirty{Kind: jobs.Deliver, Key: key(i), Priority: jobs.PriorityFor(3)}
+	fresh := func(i int) jobs.Spec {
+		return jobs.Spec{Kind: jobs.Deliver, Key: key(i), Priority: jobs.PriorityFor(3)}
 	}
 	e.mark(fresh(0))
 	list := e.lease(8)
@@ -49,22 +49,22 @@ func backlog(e *env) {
 	for _, j := range e.lease(8) {
 		count[j.Kind]++
 	}
-	require.Equal(e.t, map[jobs.Kind]int{jobs.Deliver: 4, jobs.Pair: 4}, count)
+	require.Equal(e.t, map[jobs.Kind]int{jobs.Deliver: 4, jobs.AuthorAgent: 4}, count)
 	e.mark(fresh(6), fresh(7), fresh(8))
 	count = map[jobs.Kind]int{}
 	for range 4 {
 		count[e.lease(1)[0].Kind]++
 	}
-	require.Equal(e.t, map[jobs.Kind]int{jobs.Deliver: 2, jobs.Pair: 2}, count, "no job starves")
+	require.Equal(e.t, map[jobs.Kind]int{jobs.Deliver: 2, jobs.AuthorAgent: 2}, count, "no job starves")
 	e.pass(2 * jobs.Overdue)
-	e.mark(jobs.Dirty{Kind: jobs.Deliver, Key: key(9), Priority: jobs.PriorityRemoval})
+	e.mark(jobs.Spec{Kind: jobs.Deliver, Key: key(9), Priority: jobs.PriorityRemoval})
 	require.Equal(e.t, key(9), e.lease(2)[0].Key, "a new urgent job keeps its priority while others are overdue")
 }
 
 func leaseKinds(e *env) {
-	e.mark(deliver("post:a"), jobs.Dirty{Kind: jobs.Index, Key: "post:a"}, jobs.Dirty{Kind: jobs.Pair, Key: "a/b"})
+	e.mark(deliver("post:a"), jobs.Spec{Kind: jobs.Index, Key: "post:a"}, jobs.Spec{Kind: jobs.AuthorAgent, Key: "a/b"})
 	require.Empty(e.t, e.lease(5, jobs.Erase))
-	require.Len(e.t, e.lease(5, jobs.Index, jobs.Pair), 2)
+	require.Len(e.t, e.lease(5, jobs.Index, jobs.AuthorAgent), 2)
 	require.Len(e.t, e.lease(5), 1)
 	require.Empty(e.t, e.lease(0))
 }
@@ -96,10 +96,10 @@ func dies(e *env) {
 }
 
 func leaseKey(e *env) {
-	take := func() (jobs.Job, error) { return e.q.LeaseKey(e.ctx, jobs.Pair, "a/b", leaseTime) }
+	take := func() (jobs.Job, error) { return e.q.LeaseKey(e.ctx, jobs.AuthorAgent, "a/b", leaseTime) }
 	_, err := take()
 	require.ErrorIs(e.t, err, feed.ErrNotFound)
-	e.mark(jobs.Dirty{Kind: jobs.Pair, Key: "a/b", After: time.Hour})
+	e.mark(jobs.Spec{Kind: jobs.AuthorAgent, Key: "a/b", After: time.Hour})
 	j, err := take()
 	require.NoError(e.t, err, "whether it is due or not")
 	require.Equal(e.t, jobs.Running, j.State)
@@ -126,7 +126,7 @@ func clockGoesBack(e *env) {
 	later.After = time.Minute
 	e.mark(later)
 	e.pass(-jobs.ClockJump / 2)
-	require.Empty(e.t, keys(e.lease(10, jobs.Pair)))
+	require.Empty(e.t, keys(e.lease(10, jobs.AuthorAgent)))
 	e.pass(-24 * time.Hour)
 	require.ElementsMatch(e.t, []string{"post:runs", "post:fails", "post:waits", "post:later"}, keys(e.lease(10)))
 	require.Equal(e.t, jobs.Lost, e.end(running), "another worker runs it now")
@@ -139,30 +139,30 @@ func clockGoesBack(e *env) {
 func takeBack(e *env) {
 	e.mark(deliver("post:known"))
 	known := e.one()
-	e.mark(deliver("post:a"), deliver("post:b"), jobs.Dirty{Kind: jobs.Pair, Key: "a/b"})
+	e.mark(deliver("post:a"), deliver("post:b"), jobs.Spec{Kind: jobs.AuthorAgent, Key: "a/b"})
 	lost := e.lease(2, jobs.Deliver)
 	require.Len(e.t, lost, 2)
-	own, err := e.q.LeaseKey(e.ctx, jobs.Pair, "a/b", leaseTime)
+	own, err := e.q.LeaseKey(e.ctx, jobs.AuthorAgent, "a/b", leaseTime)
 	require.NoError(e.t, err)
 	e.none()
-	n, err := e.q.TakeBack(e.ctx, known)
+	n, err := e.q.ReleaseUnknown(e.ctx, known)
 	require.NoError(e.t, err)
 	require.Equal(e.t, 2, n)
-	<-e.q.Woken()
+	<-e.q.Notify()
 	for _, j := range e.lease(5) {
 		require.Contains(e.t, []string{"post:a", "post:b"}, j.Key)
 		require.Equal(e.t, 1, j.Attempts, "as if it had not been leased")
 	}
 	require.False(e.t, e.done(known))
 	require.False(e.t, e.done(own), "TakeBack does not end leases of LeaseKey")
-	n, err = e.q.TakeBack(e.ctx)
+	n, err = e.q.ReleaseUnknown(e.ctx)
 	require.NoError(e.t, err)
 	require.Equal(e.t, 2, n)
 	// A job that was lost and leased again has another lease.
 	first := e.lease(2)
 	e.pass(leaseTime)
 	require.Len(e.t, e.lease(2), 2)
-	n, err = e.q.TakeBack(e.ctx, first...)
+	n, err = e.q.ReleaseUnknown(e.ctx, first...)
 	require.NoError(e.t, err)
 	require.Equal(e.t, 2, n)
 }
@@ -194,7 +194,7 @@ func lost(e *env) {
 	state, err := e.q.Fail(e.ctx, first, jobs.Failure{Reason: "late"})
 	require.NoError(e.t, err)
 	require.Equal(e.t, jobs.Lost, state)
-	require.NoError(e.t, e.q.GiveBack(e.ctx, first))
+	require.NoError(e.t, e.q.Release(e.ctx, first))
 	require.Equal(e.t, jobs.Running, e.row(jobs.Deliver, "post:a").State)
 	require.NoError(e.t, e.q.Drop(e.ctx, second.ID))
 	require.Equal(e.t, jobs.Lost, e.end(second))
@@ -259,9 +259,9 @@ func waits(e *env) {
 func giveBack(e *env) {
 	e.mark(deliver("post:a"), deliver("post:b"))
 	list := e.lease(2)
-	require.NoError(e.t, e.q.GiveBack(e.ctx, list...))
-	require.NoError(e.t, e.q.GiveBack(e.ctx, list...))
-	require.NoError(e.t, e.q.GiveBack(e.ctx))
+	require.NoError(e.t, e.q.Release(e.ctx, list...))
+	require.NoError(e.t, e.q.Release(e.ctx, list...))
+	require.NoError(e.t, e.q.Release(e.ctx))
 	for _, j := range e.lease(3) {
 		require.Equal(e.t, 1, j.Attempts, "as if it had not been leased")
 		require.False(e.t, e.done(j))
@@ -289,12 +289,12 @@ func doneAll(e *env) {
 
 // notKept completes rows of every kind, with one of them marked meanwhile.
 func notKept(e *env) {
-	e.mark(jobs.Dirty{Kind: jobs.Index, Key: "post:b"})
+	e.mark(jobs.Spec{Kind: jobs.Index, Key: "post:b"})
 	for _, kind := range jobs.Kinds() {
-		e.mark(jobs.Dirty{Kind: kind, Key: "post:a"})
+		e.mark(jobs.Spec{Kind: kind, Key: "post:a"})
 	}
 	list := e.lease(20)
-	e.mark(jobs.Dirty{Kind: jobs.Index, Key: "post:b"})
+	e.mark(jobs.Spec{Kind: jobs.Index, Key: "post:b"})
 	ends, err := e.q.Done(e.ctx, list...)
 	require.NoError(e.t, err)
 	for i, j := range list {
@@ -309,10 +309,10 @@ func notKept(e *env) {
 	require.NoError(e.t, err)
 	for _, j := range left {
 		require.Equal(e.t, jobs.Completed, j.State)
-		require.True(e.t, j.Kind.Kept(), j.Kind)
+		require.True(e.t, j.Kind.Retained(), j.Kind)
 	}
 	require.Len(e.t, left, len(jobs.Kinds())-4)
 	require.Equal(e.t, []string{"post:b"}, keys(e.lease(10)))
-	e.mark(jobs.Dirty{Kind: jobs.Index, Key: "post:a"})
+	e.mark(jobs.Spec{Kind: jobs.Index, Key: "post:a"})
 	require.Equal(e.t, []string{"post:a"}, keys(e.lease(10)), "and marked again")
 }

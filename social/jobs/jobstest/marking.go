@@ -13,7 +13,7 @@ func oneRow(e *env) {
 	for range 3 {
 		e.mark(deliver("post:a"))
 	}
-	e.mark(jobs.Dirty{Kind: jobs.Index, Key: "post:a"})
+	e.mark(jobs.Spec{Kind: jobs.Index, Key: "post:a"})
 	e.mark()
 	j := e.row(jobs.Deliver, "post:a")
 	require.Equal(e.t, int64(3), j.Generation)
@@ -48,7 +48,7 @@ func earlierHolds(e *env) {
 }
 
 func lazy(e *env) {
-	count := jobs.Dirty{Kind: jobs.Count, Key: "post:a", After: jobs.CountDelay, Lazy: true}
+	count := jobs.Spec{Kind: jobs.Count, Key: "post:a", After: jobs.CountDelay, Lazy: true}
 	e.mark(count)
 	e.pass(20 * time.Second)
 	e.mark(count)
@@ -143,13 +143,13 @@ func again(e *env) {
 	for i := range 3 {
 		e.mark(deliver(key(i)))
 	}
-	e.mark(jobs.Dirty{Kind: jobs.Index, Key: key(0)}, jobs.Dirty{Kind: jobs.Pair, Key: "a/b"})
+	e.mark(jobs.Spec{Kind: jobs.Index, Key: key(0)}, jobs.Spec{Kind: jobs.AuthorAgent, Key: "a/b"})
 	for _, j := range e.lease(2, jobs.Deliver) {
 		e.done(j)
 		e.pass(time.Minute)
 	}
 	running := e.lease(3)
-	n, err := e.q.Again(e.ctx, before.Add(time.Minute), jobs.Deliver, jobs.Pair)
+	n, err := e.q.Reenqueue(e.ctx, before.Add(time.Minute), jobs.Deliver, jobs.AuthorAgent)
 	require.NoError(e.t, err)
 	require.Equal(e.t, 3, n, "the second, and the two that run")
 	require.Equal(e.t, []string{key(1)}, keys(e.lease(10)))

@@ -19,7 +19,7 @@ func operators(e *env) {
 	for i := range 5 {
 		e.mark(deliver(key(i)))
 	}
-	e.mark(jobs.Dirty{Kind: jobs.Index, Key: key(0)})
+	e.mark(jobs.Spec{Kind: jobs.Index, Key: key(0)})
 	all, err := e.q.List(e.ctx, jobs.Filter{})
 	require.NoError(e.t, err)
 	require.Len(e.t, all, 6)
@@ -50,7 +50,7 @@ func stats(e *env) {
 	require.NoError(e.t, err)
 	require.Empty(e.t, st.Rows)
 	require.Zero(e.t, st.Oldest)
-	e.mark(deliver("post:a"), deliver("post:b"), jobs.Dirty{Kind: jobs.Count, Key: "post:a", After: time.Hour})
+	e.mark(deliver("post:a"), deliver("post:b"), jobs.Spec{Kind: jobs.Count, Key: "post:a", After: time.Hour})
 	e.pass(time.Minute)
 	st, err = e.q.Stats(e.ctx)
 	require.NoError(e.t, err)
@@ -85,9 +85,9 @@ func listsWaitFor(e *env) {
 	}
 	for _, kind := range []jobs.Kind{jobs.Index, jobs.Count, jobs.Images, jobs.Erase} {
 		require.False(e.t, kind.OfLists())
-		e.mark(jobs.Dirty{Kind: kind, Key: "post:a"})
+		e.mark(jobs.Spec{Kind: kind, Key: "post:a"})
 	}
-	e.mark(jobs.Dirty{Kind: jobs.Author, Key: "a", After: time.Minute})
+	e.mark(jobs.Spec{Kind: jobs.Author, Key: "a", After: time.Minute})
 	e.pass(time.Second)
 	require.Equal(e.t, jobs.Ages{Oldest: time.Second}, ages(), "lists do not depend on these, nor on jobs scheduled for later")
 	e.mark(deliver("post:a"))
@@ -102,13 +102,13 @@ func listsWaitFor(e *env) {
 	for _, j := range e.lease(20) {
 		e.done(j)
 	}
-	e.mark(jobs.Dirty{Kind: jobs.Pair, Key: "a/b", Priority: jobs.PriorityLeftover})
+	e.mark(jobs.Spec{Kind: jobs.AuthorAgent, Key: "a/b", Priority: jobs.PriorityLeftover})
 	e.pass(time.Second)
 	require.Equal(e.t, jobs.Ages{Oldest: time.Second}, ages(), "a leftover affects no response")
-	e.mark(jobs.Dirty{Kind: jobs.Pair, Key: "a/c", Priority: jobs.PriorityRemoval})
+	e.mark(jobs.Spec{Kind: jobs.AuthorAgent, Key: "a/c", Priority: jobs.PriorityRemoval})
 	e.pass(time.Second)
 	require.Equal(e.t, jobs.Ages{Oldest: 2 * time.Second, OldestOfLists: time.Second}, ages())
-	e.mark(jobs.Dirty{Kind: jobs.Pair, Key: "a/d", Priority: jobs.PriorityUpkeep})
+	e.mark(jobs.Spec{Kind: jobs.AuthorAgent, Key: "a/d", Priority: jobs.PriorityUpkeep})
 	e.pass(time.Second)
 	require.Equal(e.t, jobs.Ages{Oldest: 3 * time.Second, OldestOfLists: 2 * time.Second, OldestMissing: time.Second}, ages())
 }
@@ -120,7 +120,7 @@ func sweep(e *env) {
 	for _, j := range e.lease(2) {
 		e.done(j)
 	}
-	e.pass(jobs.CompletedLives - time.Second)
+	e.pass(jobs.CompletedTTL - time.Second)
 	n, err := e.q.Sweep(e.ctx, 100)
 	require.NoError(e.t, err)
 	require.Zero(e.t, n)
@@ -139,7 +139,7 @@ func sweep(e *env) {
 // keepsNothing checks a queue that retains no completed rows: Again still marks running rows.
 func keepsNothing(e *env) {
 	for _, kind := range jobs.Kinds() {
-		e.mark(jobs.Dirty{Kind: kind, Key: "post:a"})
+		e.mark(jobs.Spec{Kind: kind, Key: "post:a"})
 	}
 	for _, j := range e.lease(20) {
 		require.False(e.t, e.done(j))
@@ -149,7 +149,7 @@ func keepsNothing(e *env) {
 	require.Empty(e.t, left)
 	e.mark(deliver("post:a"))
 	running := e.one()
-	n, err := e.q.Again(e.ctx, e.now.Add(-time.Minute), jobs.Kinds()...)
+	n, err := e.q.Reenqueue(e.ctx, e.now.Add(-time.Minute), jobs.Kinds()...)
 	require.NoError(e.t, err)
 	require.Equal(e.t, 1, n)
 	require.True(e.t, e.done(running))
@@ -158,12 +158,12 @@ func keepsNothing(e *env) {
 
 func woken(e *env) {
 	e.mark(deliver("post:a"))
-	<-e.q.Woken()
+	<-e.q.Notify()
 	j := e.one()
 	e.mark(deliver("post:a"))
-	<-e.q.Woken()
+	<-e.q.Notify()
 	require.True(e.t, e.done(j))
-	<-e.q.Woken() // it runs again
+	<-e.q.Notify() // it runs again
 }
 
 // manyWorkers lets workers compete for rows that are marked concurrently. Each row has one lease
@@ -215,7 +215,7 @@ func manyWorkers(e *env) {
 				mu.Lock()
 				truth[k]++
 				mu.Unlock()
-				if !assert.NoError(e.t, e.q.Mark(e.ctx, deliver(k))) {
+				if !assert.NoError(e.t, e.q.Enqueue(e.ctx, deliver(k))) {
 					return
 				}
 			}
@@ -251,7 +251,7 @@ func random(e *env) {
 		switch r.IntN(10) {
 		case 0, 1, 2:
 			truth[k]++
-			e.mark(jobs.Dirty{Kind: jobs.Deliver, Key: k, Priority: r.IntN(3), After: time.Duration(r.IntN(3)) * time.Second})
+			e.mark(jobs.Spec{Kind: jobs.Deliver, Key: k, Priority: r.IntN(3), After: time.Duration(r.IntN(3)) * time.Second})
 		case 3, 4, 5:
 			for _, j := range e.lease(1 + r.IntN(2)) {
 				leases = append(leases, held{j, truth[j.Key]})
@@ -272,7 +272,7 @@ func random(e *env) {
 			l := leases[len(leases)-1]
 			leases = leases[:len(leases)-1]
 			if r.IntN(2) == 0 {
-				require.NoError(e.t, e.q.GiveBack(e.ctx, l.job))
+				require.NoError(e.t, e.q.Release(e.ctx, l.job))
 			} else {
 				_, err := e.q.Fail(e.ctx, l.job, jobs.Failure{After: time.Second, Wait: r.IntN(2) == 0})
 				require.NoError(e.t, err)
@@ -305,7 +305,7 @@ func cancelled(e *env) {
 	ctx, cancel := context.WithCancel(e.ctx)
 	cancel()
 	for name, err := range map[string]error{
-		"Mark": e.q.Mark(ctx, deliver("post:a")),
+		"Mark": e.q.Enqueue(ctx, deliver("post:a")),
 		"Drop": e.q.Drop(ctx, 1),
 		"List": second(e.q.List(ctx, jobs.Filter{})),
 	} {
@@ -323,7 +323,7 @@ func Benchmark(b *testing.B, q jobs.Queue) {
 	n := 0
 	for b.Loop() {
 		n++
-		if err := q.Mark(b.Context(), deliver(fmt.Sprintf("post:%d", n))); err != nil {
+		if err := q.Enqueue(b.Context(), deliver(fmt.Sprintf("post:%d", n))); err != nil {
 			b.Fatal(err)
 		}
 		list, err := q.Lease(b.Context(), 8, leaseTime)

@@ -8,10 +8,10 @@ import (
 	"github.com/freshet/freshet/social/jobs"
 )
 
-// notKept returns the kinds whose rows are removed on completion.
-func (s *Store) notKept() (list []string) {
+// notRetained returns the kinds whose rows are removed on completion.
+func (s *Store) notRetained() (list []string) {
 	for _, kind := range jobs.Kinds() {
-		if !s.opts.KeepJobs || !kind.Kept() {
+		if !s.opts.KeepJobs || !kind.Retained() {
 			list = append(list, string(kind))
 		}
 	}
@@ -29,7 +29,7 @@ func (s *Store) end(ctx context.Context, do func(*Query, states)) (held states, 
 	})
 	for _, state := range held {
 		if err == nil && state == jobs.Pending {
-			s.wake()
+			s.notify()
 		}
 	}
 	return held, err
@@ -65,7 +65,7 @@ func (s *Store) Done(ctx context.Context, list ...jobs.Job) ([]jobs.State, error
 		if q.d.Remove != "" {
 			rest = s.remove(q, held, list)
 		}
-		q.end(held, q.d.Done, rest, queueNow(s.opts), s.notKept())
+		q.end(held, q.d.Done, rest, queueNow(s.opts), s.notRetained())
 	})
 	if err != nil {
 		return nil, s.failed(ctx, "complete jobs", err)
@@ -81,7 +81,7 @@ func (s *Store) Done(ctx context.Context, list ...jobs.Job) ([]jobs.State, error
 // remove removes completed jobs that are not retained, and returns the others.
 func (s *Store) remove(q *Query, held states, list []jobs.Job) (rest []jobs.Job) {
 	for _, j := range list {
-		if kept := s.opts.KeepJobs && j.Kind.Kept(); !kept && q.exec(q.d.Remove, j.ID, j.Lease) > 0 {
+		if kept := s.opts.KeepJobs && j.Kind.Retained(); !kept && q.exec(q.d.Remove, j.ID, j.Lease) > 0 {
 			held[j.ID] = jobs.Completed
 		} else {
 			rest = append(rest, j)
@@ -101,15 +101,15 @@ func (s *Store) Fail(ctx context.Context, j jobs.Job, f jobs.Failure) (jobs.Stat
 	return cmp.Or(held[j.ID], jobs.Lost), nil
 }
 
-// GiveBack implements [jobs.Queue].
-func (s *Store) GiveBack(ctx context.Context, list ...jobs.Job) error {
-	_, err := s.end(ctx, func(q *Query, held states) { q.end(held, giveBackText, list, queueNow(s.opts)) })
+// Release implements [jobs.Queue].
+func (s *Store) Release(ctx context.Context, list ...jobs.Job) error {
+	_, err := s.end(ctx, func(q *Query, held states) { q.end(held, releaseText, list, queueNow(s.opts)) })
 	return s.failed(ctx, "return jobs", err)
 }
 
-// TakeBack implements [jobs.Queue].
-func (s *Store) TakeBack(ctx context.Context, but ...jobs.Job) (int, error) {
-	held, err := s.end(ctx, func(q *Query, held states) { q.end(held, takeBackText, but, queueNow(s.opts), s.name) })
+// ReleaseUnknown implements [jobs.Queue].
+func (s *Store) ReleaseUnknown(ctx context.Context, but ...jobs.Job) (int, error) {
+	held, err := s.end(ctx, func(q *Query, held states) { q.end(held, releaseUnknownText, but, queueNow(s.opts), s.name) })
 	return len(held), s.failed(ctx, "release lost leases", err)
 }
 

@@ -92,8 +92,8 @@ func TestStandbyStandsIn(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			at := now
 			source := &list{items: items}
-			s := recall.NewFront(source, func() time.Time { return at }, recall.FrontConfig{Standby: 10 * time.Minute})
-			require.NoError(t, s.Renew(t.Context(), query(feed.Profile{}), source.docs, nil))
+			s := recall.NewShared(source, func() time.Time { return at }, recall.SharedConfig{Fallback: 10 * time.Minute})
+			require.NoError(t, s.RenewFallback(t.Context(), query(feed.Profile{}), source.docs, nil))
 			at, source.err = now.Add(c.after), c.err
 			got, err := s.Recall(t.Context(), c.ask)
 			if c.want == nil {
@@ -104,8 +104,8 @@ func TestStandbyStandsIn(t *testing.T) {
 			assert.Equal(t, c.want, candidates(got))
 			assert.True(t, got.Stale)
 			assert.Empty(t, got.Next)
-			assert.Equal(t, 10*time.Minute-c.after, s.Left())
-			doc, ok := s.Doc("a")
+			assert.Equal(t, 10*time.Minute-c.after, s.FallbackLeft())
+			doc, ok := s.FallbackDoc("a")
 			require.True(t, ok)
 			assert.Contains(t, string(doc.JSON), `"A"`)
 		})
@@ -138,8 +138,8 @@ func TestTells(t *testing.T) {
 
 	now := time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 	source := &list{items: []feed.Item{{ID: "a", Title: "A", UpdateTime: now.Unix() - 10}}}
-	s := recall.NewFront(source, func() time.Time { return now }, recall.FrontConfig{Standby: time.Minute})
-	require.NoError(t, s.Renew(t.Context(), feed.Query{N: 10, Origin: now}, source.docs, told))
+	s := recall.NewShared(source, func() time.Time { return now }, recall.SharedConfig{Fallback: time.Minute})
+	require.NoError(t, s.RenewFallback(t.Context(), feed.Query{N: 10, Origin: now}, source.docs, told))
 	source.err = recall.ErrUnavailable
 	_, err := s.Recall(t.Context(), feed.Query{N: 10, Origin: now, Profile: *tags})
 	require.ErrorIs(t, err, recall.ErrUnavailable, "the ContentDecides stored with the list applies")
@@ -152,7 +152,7 @@ func TestStandbyFollowsWrites(t *testing.T) {
 	now := time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 	item := func(id string) feed.Item { return feed.Item{ID: id, Title: "first", UpdateTime: now.Unix() - 10} }
 	source := &list{items: []feed.Item{item("a"), item("b"), item("c"), item("d")}}
-	s := recall.NewFront(source, func() time.Time { return now }, recall.FrontConfig{Standby: time.Minute})
+	s := recall.NewShared(source, func() time.Time { return now }, recall.SharedConfig{Fallback: time.Minute})
 	q := feed.Query{N: 10, Origin: now}
 	ids := func() []string {
 		was := source.err
@@ -162,10 +162,10 @@ func TestStandbyFollowsWrites(t *testing.T) {
 		return candidates(got)
 	}
 	assert.Empty(t, ids(), "nothing stands in before the first renewal")
-	assert.Zero(t, s.Left())
+	assert.Zero(t, s.FallbackLeft())
 
 	// A write while contents are being read: the order of the two is unknown.
-	require.NoError(t, s.Renew(t.Context(), q, func(ctx context.Context, ids []string) ([]feed.Doc, error) {
+	require.NoError(t, s.RenewFallback(t.Context(), q, func(ctx context.Context, ids []string) ([]feed.Doc, error) {
 		s.Delete("b")
 		return source.docs(ctx, ids)
 	}, nil))
@@ -177,17 +177,17 @@ func TestStandbyFollowsWrites(t *testing.T) {
 	muted.AuthorID, moved.GroupID = "kim", "story"
 	s.Upsert([]feed.Item{muted, moved, item("new")})
 	assert.Equal(t, []string{"a"}, ids())
-	_, ok := s.Doc("c")
+	_, ok := s.FallbackDoc("c")
 	assert.False(t, ok)
 	q.Profile.MutedAuthors = []string{"kim"}
 	assert.Empty(t, ids(), "mutes are those of what was written")
 	q.Profile = feed.Profile{}
 
 	source.err = errors.New("broken")
-	require.ErrorIs(t, s.Renew(t.Context(), q, source.docs, nil), source.err)
+	require.ErrorIs(t, s.RenewFallback(t.Context(), q, source.docs, nil), source.err)
 	assert.Equal(t, []string{"a"}, ids(), "the list of before stays")
 	source.err = nil
-	require.NoError(t, s.Renew(t.Context(), q, source.docs, nil))
+	require.NoError(t, s.RenewFallback(t.Context(), q, source.docs, nil))
 	assert.Equal(t, []string{"a", "b", "c", "d"}, ids())
 }
 
@@ -199,9 +199,9 @@ func TestStandbyIsBounded(t *testing.T) {
 	}
 	one, err := source.items[0].MarshalJSON()
 	require.NoError(t, err)
-	s := recall.NewFront(source, func() time.Time { return now }, recall.FrontConfig{Standby: time.Minute})
+	s := recall.NewShared(source, func() time.Time { return now }, recall.SharedConfig{Fallback: time.Minute})
 	q := feed.Query{N: 5000, Origin: now}
-	require.NoError(t, s.Renew(t.Context(), q, source.docs, nil))
+	require.NoError(t, s.RenewFallback(t.Context(), q, source.docs, nil))
 	source.err = recall.ErrUnavailable
 	got, err := s.Recall(t.Context(), q)
 	require.NoError(t, err)

@@ -72,20 +72,20 @@ return taken
 
 // Restore implements [cache.Sessions] in one round trip.
 func (s *Sessions) Restore(ctx context.Context, agent string, refs []feed.Ref, call cache.Call) error {
-	return s.takeBack(ctx, "restore", agent, refs, call)
+	return s.undo(ctx, "restore", agent, refs, call)
 }
 
 // Discard implements [cache.Sessions] in one round trip.
 func (s *Sessions) Discard(ctx context.Context, agent string, refs []feed.Ref, call cache.Call) error {
-	return s.takeBack(ctx, "discard", agent, refs, call)
+	return s.undo(ctx, "discard", agent, refs, call)
 }
 
 // Omit implements [cache.Sessions] in one round trip.
 func (s *Sessions) Omit(ctx context.Context, agent string, refs []feed.Ref, call cache.Call) error {
-	return s.takeBack(ctx, "omit", agent, refs, call)
+	return s.undo(ctx, "omit", agent, refs, call)
 }
 
-func (s *Sessions) takeBack(ctx context.Context, step, agent string, refs []feed.Ref, call cache.Call) error {
+func (s *Sessions) undo(ctx context.Context, step, agent string, refs []feed.Ref, call cache.Call) error {
 	if len(refs) == 0 {
 		return nil
 	}

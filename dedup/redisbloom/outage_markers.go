@@ -31,31 +31,31 @@ local t = redis.call('TIME')
 return redis.call('ZCOUNT', KEYS[1], '(' .. (t[1] * 1000 + math.floor(t[2] / 1000)), '+inf')
 `)
 
-// Notes implements [dedup.Notes] on Redis.
-type Notes struct {
+// OutageMarkers implements [dedup.OutageMarkers] on Redis.
+type OutageMarkers struct {
 	client redis.Cmdable
 	key    string
 }
 
-var _ dedup.Notes = (*Notes)(nil)
+var _ dedup.OutageMarkers = (*OutageMarkers)(nil)
 
-// NewNotes returns notes stored through client; keyPrefix is prepended to their key.
-func NewNotes(client redis.Cmdable, keyPrefix string) *Notes {
-	return &Notes{client: client, key: rediskeys.For(client, keyPrefix).Notes()}
+// NewOutageMarkers returns notes stored through client; keyPrefix is prepended to their key.
+func NewOutageMarkers(client redis.Cmdable, keyPrefix string) *OutageMarkers {
+	return &OutageMarkers{client: client, key: rediskeys.For(client, keyPrefix).Notes()}
 }
 
-// Leave implements [dedup.Notes].
-func (n *Notes) Leave(ctx context.Context, server string) error {
-	return contractError("write the spool note", leaveScript.Run(ctx, n.client, []string{n.key}, server, dedup.NoteTTL.Milliseconds()).Err())
+// Set implements [dedup.OutageMarkers].
+func (n *OutageMarkers) Set(ctx context.Context, server string) error {
+	return contractError("write the spool note", leaveScript.Run(ctx, n.client, []string{n.key}, server, dedup.OutageMarkerTTL.Milliseconds()).Err())
 }
 
-// Remove implements [dedup.Notes].
-func (n *Notes) Remove(ctx context.Context, server string) error {
+// Remove implements [dedup.OutageMarkers].
+func (n *OutageMarkers) Remove(ctx context.Context, server string) error {
 	return contractError("remove the spool note", n.client.ZRem(ctx, n.key, server).Err())
 }
 
-// Any implements [dedup.Notes].
-func (n *Notes) Any(ctx context.Context) (bool, error) {
+// Any implements [dedup.OutageMarkers].
+func (n *OutageMarkers) Any(ctx context.Context) (bool, error) {
 	standing, err := anyScript.Run(ctx, n.client, []string{n.key}).Int()
 	return standing > 0, contractError("read spool notes", err)
 }

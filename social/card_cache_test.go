@@ -26,11 +26,11 @@ type shelf struct {
 	err   error
 }
 
-func (s *shelf) Cards(context.Context, string, []social.Known) ([]social.Card, error) {
+func (s *shelf) Cards(context.Context, string, []social.PostVersion) ([]social.Card, error) {
 	return s.cards, nil
 }
 
-func (s *shelf) Keep(_ context.Context, cards []social.Card) error {
+func (s *shelf) Put(_ context.Context, cards []social.Card) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, c := range cards {
@@ -57,7 +57,7 @@ func TestKeeperKeepsWhatItHasNotKeptLately(t *testing.T) {
 		closed, unread := publicCard("post:closed"), publicCard("post:unread")
 		closed.Public, unread.Content = false, nil
 		s := &shelf{cards: []social.Card{publicCard("post:a"), closed, unread, {ID: "post:gone"}}}
-		k := social.NewKeeper(s, s, time.Now, slog.New(slog.DiscardHandler))
+		k := social.NewCardCacheWriter(s, s, time.Now, slog.New(slog.DiscardHandler))
 		ctx, stop := context.WithCancel(t.Context())
 		go k.Run(ctx)
 		read := func() []string {
@@ -70,11 +70,11 @@ func TestKeeperKeepsWhatItHasNotKeptLately(t *testing.T) {
 		assert.Empty(t, read(), "lately")
 		s.cards[0].Version = 2
 		assert.Equal(t, []string{"post:a 2"}, read(), "edited")
-		time.Sleep(social.CardLives/2 - time.Nanosecond)
+		time.Sleep(social.CardTTL/2 - time.Nanosecond)
 		assert.Empty(t, read(), "lately")
 		time.Sleep(time.Nanosecond)
 		assert.Equal(t, []string{"post:a 2"}, read(), "before it expires")
-		time.Sleep(social.CardLives / 2)
+		time.Sleep(social.CardTTL / 2)
 		s.err = errors.New("away")
 		assert.Equal(t, []string{"post:a 2"}, read())
 		s.err = nil
@@ -90,7 +90,7 @@ type asking struct {
 	asked []string
 }
 
-func (a *asking) Cards(ctx context.Context, reader string, posts []social.Known) ([]social.Card, error) {
+func (a *asking) Cards(ctx context.Context, reader string, posts []social.PostVersion) ([]social.Card, error) {
 	for _, p := range posts {
 		a.asked = append(a.asked, reader+">"+p.ID)
 	}
@@ -103,13 +103,13 @@ func TestKeepAhead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &asking{shelf: &shelf{cards: []social.Card{publicCard("post:a"), {ID: "post:closed"}}}}
-		k := social.NewKeeper(s, s, time.Now, slog.New(slog.DiscardHandler))
+		k := social.NewCardCacheWriter(s, s, time.Now, slog.New(slog.DiscardHandler))
 		ctx, stop := context.WithCancel(t.Context())
 		go k.Run(ctx)
 		ahead := func(want int) {
 			t.Helper()
 			s.asked = nil
-			require.NoError(t, k.KeepAhead(ctx, []string{"post:a", "post:closed"}))
+			require.NoError(t, k.CacheAhead(ctx, []string{"post:a", "post:closed"}))
 			require.Len(t, s.asked, want)
 			synctest.Wait()
 		}
@@ -118,13 +118,13 @@ func TestKeepAhead(t *testing.T) {
 		assert.Equal(t, []string{"post:a 1"}, s.take())
 		ahead(1)
 		assert.Equal(t, []string{">post:closed"}, s.asked, "the other one is kept")
-		time.Sleep(social.CardLives/2 - time.Nanosecond)
+		time.Sleep(social.CardTTL/2 - time.Nanosecond)
 		ahead(1)
 		time.Sleep(time.Nanosecond)
 		ahead(2)
 		assert.Equal(t, []string{"post:a 1"}, s.take(), "before it expires")
 		s.asked = nil
-		require.NoError(t, k.KeepAhead(ctx, nil))
+		require.NoError(t, k.CacheAhead(ctx, nil))
 		assert.Empty(t, s.asked)
 		stop()
 		synctest.Wait()
@@ -138,7 +138,7 @@ func BenchmarkKeeper(b *testing.B) {
 	for i := range 20 {
 		s.cards = append(s.cards, publicCard(fmt.Sprint("post:", i)))
 	}
-	k := social.NewKeeper(s, s, time.Now, slog.New(slog.DiscardHandler))
+	k := social.NewCardCacheWriter(s, s, time.Now, slog.New(slog.DiscardHandler))
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := k.Cards(b.Context(), "", nil); err != nil {

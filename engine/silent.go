@@ -19,15 +19,15 @@ const (
 	newcomerMost  = 99             // maximum count
 )
 
-// peek is the silent refresh: it returns the unseen items dated since the agent's last refresh
+// silentRefresh is the silent refresh: it returns the unseen items dated since the agent's last refresh
 // and changes nothing. HasMore reports that there are more of them than returned.
 //
 // While recall or the session store is down, the new items, or the time since when they are new,
 // are unknown: the answer is then empty and names the missing part.
-func (e *Engine) peek(ctx context.Context, r Request) (Answer, error) {
+func (e *Engine) silentRefresh(ctx context.Context, r Request) (Answer, error) {
 	since, err := e.refreshedAt(ctx, r)
 	if e.failOpen.allows(ctx, err) {
-		return Answer{Docs: []feed.Doc{}, Degraded: (lacksDedup | lacksSession).names()}, nil
+		return Answer{Docs: []feed.Doc{}, Degraded: (missingDedup | missingSession).names()}, nil
 	}
 	if err != nil {
 		return Answer{}, err
@@ -46,7 +46,7 @@ func (e *Engine) peek(ctx context.Context, r Request) (Answer, error) {
 	// One round is enough: recall is limited to new items, and a badge counts no more than N.
 	found, err := e.stages.choose(ctx, wanted{r.Agent, r.Feed, q, 1, r.Limit, 0})
 	if down(ctx, err) && errors.Is(err, recall.ErrUnavailable) {
-		return Answer{Docs: []feed.Doc{}, Degraded: lacksRecall.names()}, nil
+		return Answer{Docs: []feed.Doc{}, Degraded: missingRecall.names()}, nil
 	}
 	if err != nil {
 		return Answer{}, err
@@ -61,10 +61,10 @@ func (e *Engine) peek(ctx context.Context, r Request) (Answer, error) {
 	}
 	got.unsure = e.failOpen.recovering()
 	unseen := len(found.ranked) - got.short()
-	lacks := found.lacks | got.lacks()
+	missing := found.missing | got.missing()
 	a := Answer{
-		Docs: got.docs, NewCount: min(unseen, most), HasMore: unseen > len(got.docs), Degraded: lacks.names(),
-		NewReader: since.IsZero() && lacks == 0 && !known(&profile) && e.neverRefreshed(ctx, r.Agent, r.Feed.Other()),
+		Docs: got.docs, NewCount: min(unseen, most), HasMore: unseen > len(got.docs), Degraded: missing.names(),
+		NewReader: since.IsZero() && missing == 0 && !known(&profile) && e.neverRefreshed(ctx, r.Agent, r.Feed.Other()),
 	}
 	if r.Why {
 		e.why(ctx, r.Agent, got.profile, &a)

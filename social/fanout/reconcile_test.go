@@ -25,7 +25,7 @@ func TestPair(t *testing.T) {
 	require.Equal(t, []string{"other", "for-f"}, e.list("f"))
 	pair := func() {
 		t.Helper()
-		require.NoError(t, e.run(e.a, e.ctx, jobs.Pair, "x/f"))
+		require.NoError(t, e.run(e.a, e.ctx, jobs.AuthorAgent, "x/f"))
 	}
 	e.follow("x", "f")
 	pair()
@@ -43,10 +43,10 @@ func TestPair(t *testing.T) {
 	pair()
 	assert.Equal(t, []string{"other", "for-f"}, e.list("f"))
 
-	require.NoError(t, e.store.Mark(e.ctx, jobs.Dirty{Kind: jobs.Pair, Key: "nonsense"}))
-	require.ErrorContains(t, e.run(e.a, e.ctx, jobs.Pair, "nonsense"), "is not a pair")
-	require.NoError(t, e.store.Mark(e.ctx, jobs.Dirty{Kind: jobs.Pair, Key: "x/nobody"}))
-	require.NoError(t, e.run(e.a, e.ctx, jobs.Pair, "x/nobody"))
+	require.NoError(t, e.store.Enqueue(e.ctx, jobs.Spec{Kind: jobs.AuthorAgent, Key: "nonsense"}))
+	require.ErrorContains(t, e.run(e.a, e.ctx, jobs.AuthorAgent, "nonsense"), "is not a pair")
+	require.NoError(t, e.store.Enqueue(e.ctx, jobs.Spec{Kind: jobs.AuthorAgent, Key: "x/nobody"}))
+	require.NoError(t, e.run(e.a, e.ctx, jobs.AuthorAgent, "x/nobody"))
 	assert.Equal(t, []string{"none"}, e.list("nobody"), "a job creates no list")
 }
 
@@ -106,12 +106,12 @@ func TestTwoPairsAtOnce(t *testing.T) {
 	e.build("f")
 	e.drain()
 	e.follow("x", "f")
-	p := newProcess(e.ctx, "pair", func(ctx context.Context) { assert.NoError(t, e.run(e.a, ctx, jobs.Pair, "x/f")) })
+	p := newProcess(e.ctx, "pair", func(ctx context.Context) { assert.NoError(t, e.run(e.a, ctx, jobs.AuthorAgent, "x/f")) })
 	require.True(t, p.until("replace"))
 	e.follow("y", "f")
 	_, err := e.store.Unfollow(e.ctx, "f", "x", zero)
 	require.NoError(t, err)
-	require.NoError(t, e.run(e.b, e.ctx, jobs.Pair, "y/f"))
+	require.NoError(t, e.run(e.b, e.ctx, jobs.AuthorAgent, "y/f"))
 	p.finish()
 	assert.Equal(t, []string{"y"}, e.list("f"), "it read the store again")
 	e.drain()

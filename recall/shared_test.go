@@ -68,7 +68,7 @@ func recalled(t *testing.T, s recall.Source, q feed.Query) string {
 
 func TestSharedAnswersWithinTheTTL(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
-	s := recall.NewFront(&source{}, func() time.Time { return now }, recall.FrontConfig{Share: time.Second})
+	s := recall.NewShared(&source{}, func() time.Time { return now }, recall.SharedConfig{Share: time.Second})
 	require.Equal(t, "counting", s.Name())
 	require.Equal(t, "1", recalled(t, s, query()))
 	now = now.Add(time.Second - 1)
@@ -80,14 +80,14 @@ func TestSharedAnswersWithinTheTTL(t *testing.T) {
 }
 
 func TestSharedOff(t *testing.T) {
-	s := recall.NewFront(&source{}, time.Now, recall.FrontConfig{})
+	s := recall.NewShared(&source{}, time.Now, recall.SharedConfig{})
 	require.Equal(t, "1", recalled(t, s, query()))
 	require.Equal(t, "2", recalled(t, s, query()))
 }
 
 func TestSharedIsBounded(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
-	s := recall.NewFront(&source{}, func() time.Time { return now }, recall.FrontConfig{Share: time.Second})
+	s := recall.NewShared(&source{}, func() time.Time { return now }, recall.SharedConfig{Share: time.Second})
 	q := query()
 	for n := 1; n <= 257; n++ {
 		q.N = n
@@ -111,7 +111,7 @@ func (s *long) Recall(ctx context.Context, q feed.Query) (recall.Result, error) 
 // candidates.
 func TestSharedIsBoundedInCandidates(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
-	s := recall.NewFront(&long{}, func() time.Time { return now }, recall.FrontConfig{Share: time.Hour})
+	s := recall.NewShared(&long{}, func() time.Time { return now }, recall.SharedConfig{Share: time.Hour})
 	q := query()
 	held := testenv.Retained(func() {
 		for n := range 100 {
@@ -137,7 +137,7 @@ func TestSharedIsBoundedInCandidates(t *testing.T) {
 // TestSharedTellsQueriesApart changes each field of a query in turn.
 func TestSharedTellsQueriesApart(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
-	s := recall.NewFront(&source{}, func() time.Time { return now }, recall.FrontConfig{Share: time.Second})
+	s := recall.NewShared(&source{}, func() time.Time { return now }, recall.SharedConfig{Share: time.Second})
 	require.Equal(t, "1", recalled(t, s, query()))
 	asked := 1
 	differs := func(name string, q feed.Query) {
@@ -224,7 +224,7 @@ func TestSharedSingleFlight(t *testing.T) {
 				return ctx.Err()
 			}
 		}}
-		s := recall.NewFront(src, time.Now, recall.FrontConfig{Share: time.Second})
+		s := recall.NewShared(src, time.Now, recall.SharedConfig{Share: time.Second})
 		leader, giveUp := context.WithCancel(t.Context())
 		var all sync.WaitGroup
 		all.Go(func() {
@@ -255,20 +255,20 @@ func TestSharedFailures(t *testing.T) {
 			}
 			return nil
 		}}
-		s := recall.NewFront(src, time.Now, recall.FrontConfig{Share: time.Hour})
+		s := recall.NewShared(src, time.Now, recall.SharedConfig{Share: time.Hour})
 		_, err := s.Recall(t.Context(), query())
 		require.ErrorIs(t, err, bad)
 		require.Equal(t, "2", recalled(t, s, query()))
 	})
 	t.Run("a panic is an error", func(t *testing.T) {
-		s := recall.NewFront(&source{do: func(context.Context, int64) error { panic("oops") }}, time.Now, recall.FrontConfig{Share: time.Hour})
+		s := recall.NewShared(&source{do: func(context.Context, int64) error { panic("oops") }}, time.Now, recall.SharedConfig{Share: time.Hour})
 		_, err := s.Recall(t.Context(), query())
 		require.ErrorContains(t, err, "oops")
 	})
 	t.Run("no answer in time", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			src := &source{do: func(ctx context.Context, _ int64) error { <-ctx.Done(); return ctx.Err() }}
-			s := recall.NewFront(src, time.Now, recall.FrontConfig{Share: time.Hour, Timeout: time.Minute})
+			s := recall.NewShared(src, time.Now, recall.SharedConfig{Share: time.Hour, Timeout: time.Minute})
 			_, err := s.Recall(t.Context(), query())
 			require.ErrorIs(t, err, recall.ErrUnavailable)
 			require.ErrorIs(t, err, context.DeadlineExceeded)
@@ -276,7 +276,7 @@ func TestSharedFailures(t *testing.T) {
 	})
 	t.Run("given up before it began", func(t *testing.T) {
 		src := &source{}
-		s := recall.NewFront(src, time.Now, recall.FrontConfig{Share: time.Hour})
+		s := recall.NewShared(src, time.Now, recall.SharedConfig{Share: time.Hour})
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		_, err := s.Recall(ctx, query())
@@ -286,7 +286,7 @@ func TestSharedFailures(t *testing.T) {
 }
 
 func BenchmarkSharedHit(b *testing.B) {
-	s := recall.NewFront(&source{}, time.Now, recall.FrontConfig{Share: time.Hour})
+	s := recall.NewShared(&source{}, time.Now, recall.SharedConfig{Share: time.Hour})
 	q := query()
 	b.ReportAllocs()
 	for b.Loop() {

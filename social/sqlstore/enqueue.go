@@ -10,25 +10,25 @@ import (
 	"github.com/freshet/freshet/social/jobs"
 )
 
-// mark identifies a row of the queue.
-type mark struct {
+// rowKey identifies a row of the queue.
+type rowKey struct {
 	kind jobs.Kind
 	key  string
 }
 
-func (m mark) compare(o mark) int {
+func (m rowKey) compare(o rowKey) int {
 	return cmp.Or(cmp.Compare(m.kind, o.kind), cmp.Compare(m.key, o.key))
 }
 
-// mark collects the rows that this transaction makes dirty.
-func (t *Tx) mark(rows ...jobs.Dirty) {
+// enqueue collects the rows that this transaction makes dirty.
+func (t *Tx) enqueue(rows ...jobs.Spec) {
 	for _, d := range rows {
-		key := mark{d.Kind, d.Key}
+		key := rowKey{d.Kind, d.Key}
 		d.Priority = max(d.Priority, t.class)
-		if before, ok := t.dirty[key]; ok {
+		if before, ok := t.specs[key]; ok {
 			d.Priority, d.After, d.Lazy = min(d.Priority, before.Priority), min(d.After, before.After), d.Lazy && before.Lazy
 		}
-		t.dirty[key] = d
+		t.specs[key] = d
 	}
 }
 
@@ -39,21 +39,21 @@ func (t *Tx) lowerIfOld(at time.Time) {
 	}
 }
 
-// markAll writes the collected marks in the order of their keys, the lock order of all
+// writeSpecs writes the collected marks in the order of their keys, the lock order of all
 // transactions.
-func (t *Tx) markAll() {
-	order := slices.SortedFunc(maps.Keys(t.dirty), mark.compare)
+func (t *Tx) writeSpecs() {
+	order := slices.SortedFunc(maps.Keys(t.specs), rowKey.compare)
 	for _, lazy := range []bool{false, true} {
 		var kinds, keys []string
 		var priorities []int
 		var after []int64
 		for _, m := range order {
-			if d := t.dirty[m]; d.Lazy == lazy {
+			if d := t.specs[m]; d.Lazy == lazy {
 				kinds, keys = append(kinds, string(d.Kind)), append(keys, d.Key)
 				priorities, after = append(priorities, d.Priority), append(after, d.After.Microseconds())
 			}
 		}
-		text := markText
+		text := enqueueText
 		if lazy {
 			text += ` WHERE j.state NOT IN ('pending', 'failed')` // waiting rows stay unchanged
 		}
@@ -63,9 +63,9 @@ func (t *Tx) markAll() {
 	}
 }
 
-// wakes reports whether a row was marked that is due at once.
-func (t *Tx) wakes() bool {
-	for _, d := range t.dirty {
+// hasDueNow reports whether a row was marked that is due at once.
+func (t *Tx) hasDueNow() bool {
+	for _, d := range t.specs {
 		if d.After == 0 {
 			return true
 		}
@@ -73,18 +73,18 @@ func (t *Tx) wakes() bool {
 	return false
 }
 
-// Mark implements [jobs.Queue].
-func (s *Store) Mark(ctx context.Context, rows ...jobs.Dirty) error {
-	return s.failed(ctx, "mark jobs", s.write(ctx, func(t *Tx) { t.mark(rows...) }))
+// Enqueue implements [jobs.Queue].
+func (s *Store) Enqueue(ctx context.Context, rows ...jobs.Spec) error {
+	return s.failed(ctx, "mark jobs", s.write(ctx, func(t *Tx) { t.enqueue(rows...) }))
 }
 
-// Woken implements [jobs.Queue].
-func (s *Store) Woken() <-chan struct{} { return s.woken }
+// Notify implements [jobs.Queue].
+func (s *Store) Notify() <-chan struct{} { return s.notified }
 
-// wake wakes the workers of this process.
-func (s *Store) wake() {
+// notify wakes the workers of this process.
+func (s *Store) notify() {
 	select {
-	case s.woken <- struct{}{}:
+	case s.notified <- struct{}{}:
 	default:
 	}
 }

@@ -1,4 +1,4 @@
-package standby_test
+package fallback_test
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 	catalogsqlite "github.com/freshet/freshet/catalog/sqlite"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/recall"
-	"github.com/freshet/freshet/recall/standby"
+	"github.com/freshet/freshet/recall/fallback"
 )
 
 var noon = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
@@ -83,16 +83,16 @@ func store(t *testing.T) *cut {
 	return &cut{Catalog: c}
 }
 
-// kept returns a catalog of a, b, c and d, with a standby list of a, b and c.
-func kept(t *testing.T) (*cut, standby.Catalog) {
+// kept returns a catalog of a, b, c and d, with a fallback list of a, b and c.
+func kept(t *testing.T) (*cut, fallback.Catalog) {
 	t.Helper()
 	under := store(t)
 	for _, id := range []string{"a", "b", "c", "d"} {
 		put(t, under, id, id)
 	}
-	front := recall.NewFront(some{"a", "b", "c"}, func() time.Time { return noon }, recall.FrontConfig{Standby: time.Minute})
-	require.NoError(t, front.Renew(t.Context(), feed.Query{N: 10}, under.Docs, nil))
-	return under, standby.New(under, front)
+	front := recall.NewShared(some{"a", "b", "c"}, func() time.Time { return noon }, recall.SharedConfig{Fallback: time.Minute})
+	require.NoError(t, front.RenewFallback(t.Context(), feed.Query{N: 10}, under.Docs, nil))
+	return under, fallback.New(under, front)
 }
 
 func put(t *testing.T, c catalog.Writer, id, title string) {
@@ -118,7 +118,7 @@ func titles(t *testing.T, docs []feed.Doc) []string {
 
 func TestConformance(t *testing.T) {
 	catalogtest.Run(t, func(t *testing.T) catalog.Catalog {
-		return standby.New(store(t), recall.NewFront(some{}, time.Now, recall.FrontConfig{}))
+		return fallback.New(store(t), recall.NewShared(some{}, time.Now, recall.SharedConfig{}))
 	})
 }
 

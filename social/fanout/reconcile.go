@@ -14,14 +14,14 @@ import (
 // of the list overtake it.
 const replaceTries = 20
 
-// reading reads from the store the newest n posts above a position that a list must hold,
+// storeRead reads from the store the newest n posts above a position that a list must hold,
 // among the posts that a job concerns.
-type reading func(above social.Position, n int) ([]social.Entry, error)
+type storeRead func(above social.Position, n int) ([]social.Entry, error)
 
-// pair updates an author's posts in an agent's list to what the store would deliver, after a
+// authorAgent updates an author's posts in an agent's list to what the store would deliver, after a
 // follow, an unfollow, a block or an unblock. After a bulk follow it drops the list instead,
 // which is rebuilt at the next read.
-func (f *Fanout) pair(ctx context.Context, key string) error {
+func (f *Fanout) authorAgent(ctx context.Context, key string) error {
 	author, agent, err := jobs.SplitPair(key)
 	if err != nil {
 		return err
@@ -29,10 +29,10 @@ func (f *Fanout) pair(ctx context.Context, key string) error {
 	if author == jobs.Everybody {
 		return f.d.Lists.Drop(ctx, []string{agent})
 	}
-	return f.agree(ctx, agent, f.ofPair(ctx, author, agent), true)
+	return f.reconcile(ctx, agent, f.entriesOfAuthor(ctx, author, agent), true)
 }
 
-func (f *Fanout) ofPair(ctx context.Context, author, agent string) reading {
+func (f *Fanout) entriesOfAuthor(ctx context.Context, author, agent string) storeRead {
 	return func(above social.Position, n int) ([]social.Entry, error) {
 		return f.d.Store.PairEntries(ctx, author, agent, above, n)
 	}
@@ -45,20 +45,20 @@ func (f *Fanout) member(ctx context.Context, key string) error {
 	if err != nil {
 		return err
 	}
-	return f.agree(ctx, agent, func(above social.Position, n int) ([]social.Entry, error) {
+	return f.reconcile(ctx, agent, func(above social.Position, n int) ([]social.Entry, error) {
 		return f.d.Store.MemberEntries(ctx, circle, agent, above, n)
 	}, true)
 }
 
-// agree adds the posts that read returns to a list and, with clean, removes all posts that do
+// reconcile adds the posts that read returns to a list and, with clean, removes all posts that do
 // not belong in it. The change in the store must be committed before the call.
-func (f *Fanout) agree(ctx context.Context, agent string, read reading, clean bool) error {
+func (f *Fanout) reconcile(ctx context.Context, agent string, read storeRead, clean bool) error {
 	one := []string{agent}
 	// From here on, writes based on earlier reads of the store fail.
 	if err := f.d.Lists.ClearToken(ctx, one); err != nil {
 		return err
 	}
-	return replaced(func() (done bool, err error) {
+	return retryReplace(func() (done bool, err error) {
 		heads, err := f.d.Lists.Heads(ctx, one)
 		if err != nil || heads[0].State != timeline.Ready {
 			return true, err // a build that starts now reads the changed store
@@ -71,9 +71,9 @@ func (f *Fanout) agree(ctx context.Context, agent string, read reading, clean bo
 	})
 }
 
-// replaced calls try until it is done, at most [replaceTries] times: a concurrent change makes it
+// retryReplace calls try until it is done, at most [replaceTries] times: a concurrent change makes it
 // return false.
-func replaced(try func() (done bool, err error)) error {
+func retryReplace(try func() (done bool, err error)) error {
 	for range replaceTries {
 		if done, err := try(); err != nil || done {
 			return err
@@ -84,7 +84,7 @@ func replaced(try func() (done bool, err error)) error {
 
 // change returns the change that makes a list consistent with the store; same is true if
 // it already is.
-func (f *Fanout) change(ctx context.Context, agent string, head timeline.Head, read reading, clean bool) (c timeline.Change, same bool, err error) {
+func (f *Fanout) change(ctx context.Context, agent string, head timeline.Head, read storeRead, clean bool) (c timeline.Change, same bool, err error) {
 	c.Version = head.Version
 	due, err := read(head.Floor, f.d.Cap+1)
 	if err != nil {
@@ -105,7 +105,7 @@ func (f *Fanout) change(ctx context.Context, agent string, head timeline.Head, r
 			c.Add = slices.Delete(c.Add, at, at+1)
 		}
 	}
-	standings, err := f.d.Store.Standings(ctx, agent, ids)
+	standings, err := f.d.Store.ListStatuses(ctx, agent, ids)
 	if err != nil {
 		return c, false, err
 	}
@@ -135,12 +135,12 @@ func (f *Fanout) entries(ctx context.Context, agent string) (all []timeline.Posi
 
 // removeUnlisted removes a post from one list unless it belongs there.
 func (f *Fanout) removeUnlisted(ctx context.Context, agent, post string) error {
-	return replaced(func() (done bool, err error) {
+	return retryReplace(func() (done bool, err error) {
 		heads, err := f.d.Lists.Heads(ctx, []string{agent})
 		if err != nil || heads[0].State == timeline.None {
 			return true, err
 		}
-		standings, err := f.d.Store.Standings(ctx, agent, []string{post})
+		standings, err := f.d.Store.ListStatuses(ctx, agent, []string{post})
 		if err != nil || standings[0].Listed {
 			return true, err
 		}

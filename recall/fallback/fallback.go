@@ -1,5 +1,5 @@
-// Package standby provides the contents of recall's standby list while the catalog is down.
-package standby
+// Package fallback provides the contents of recall's fallback list while the catalog is down.
+package fallback
 
 import (
 	"context"
@@ -10,15 +10,15 @@ import (
 	"github.com/freshet/freshet/recall"
 )
 
-// Catalog is a catalog that falls back to the contents of recall's standby list, and updates
+// Catalog is a catalog that falls back to the contents of recall's fallback list, and updates
 // the list on writes.
 type Catalog struct {
-	catalog.Watched
-	list *recall.Front
+	catalog.WriteHook
+	list *recall.Shared
 }
 
-// New returns a catalog over next that uses the standby list of a front.
-func New(next catalog.Catalog, front *recall.Front) Catalog {
+// New returns a catalog over next that uses the fallback list of a [recall.Shared].
+func New(next catalog.Catalog, front *recall.Shared) Catalog {
 	told := func(_ context.Context, w catalog.Written) error {
 		front.Upsert(w.Stored)
 		for _, id := range w.Removed {
@@ -27,11 +27,11 @@ func New(next catalog.Catalog, front *recall.Front) Catalog {
 		return nil
 	}
 	watch := func([]string) func(context.Context, catalog.Written) error { return told }
-	return Catalog{catalog.Watched{Catalog: next, Watch: watch}, front}
+	return Catalog{catalog.WriteHook{Catalog: next, OnWrite: watch}, front}
 }
 
 // Docs implements [catalog.Reader]. While the catalog is down, it returns contents of the
-// standby list; the error remains if an item is missing from it.
+// fallback list; the error remains if an item is missing from it.
 func (c Catalog) Docs(ctx context.Context, ids []string) ([]feed.Doc, error) {
 	docs, err := c.Catalog.Docs(ctx, ids)
 	if err != nil && len(docs) == 0 {
@@ -50,7 +50,7 @@ func (c Catalog) Hydrate(ctx context.Context, agent string, ids []string) ([]fee
 	return docs, p, c.fill(docs, err)
 }
 
-// fill fills docs that are missing because the catalog is down from the standby list. It
+// fill fills docs that are missing because the catalog is down from the fallback list. It
 // returns the error if some remain missing.
 func (c Catalog) fill(docs []feed.Doc, err error) (remains error) {
 	if len(docs) == 0 || !errors.Is(err, catalog.ErrUnavailable) {
@@ -60,7 +60,7 @@ func (c Catalog) fill(docs []feed.Doc, err error) (remains error) {
 		if !docs[i].Missing() {
 			continue
 		}
-		if kept, ok := c.list.Doc(docs[i].ID); ok {
+		if kept, ok := c.list.FallbackDoc(docs[i].ID); ok {
 			docs[i] = kept
 		} else {
 			remains = err
@@ -71,7 +71,7 @@ func (c Catalog) fill(docs []feed.Doc, err error) (remains error) {
 
 // Remove implements [catalog.Writer].
 func (c Catalog) Remove(ctx context.Context, id string) error {
-	err := c.Watched.Remove(ctx, id)
+	err := c.WriteHook.Remove(ctx, id)
 	c.list.Delete(id) // even after an error: only the response may have been lost
 	return err
 }

@@ -46,13 +46,13 @@ type slowSettling struct {
 	takes time.Duration
 }
 
-func (s *slowSettling) Settle(ctx context.Context, batch []dedup.Impression) error {
+func (s *slowSettling) ClearPending(ctx context.Context, batch []dedup.Impression) error {
 	if s.takes > 0 {
 		close(s.began)
 		time.Sleep(s.takes)
 		s.takes = 0
 	}
-	return s.flaky.Settle(ctx, batch)
+	return s.flaky.ClearPending(ctx, batch)
 }
 
 // TestRecorderKeepsTheGraceAfterASlowCall confirms at the end of a slow Settle call, when one tick

@@ -18,66 +18,66 @@ import (
 	"github.com/freshet/freshet/internal/safego"
 )
 
-// FrontConfig holds the options of [NewFront].
-type FrontConfig struct {
-	Share   time.Duration // how long an answer is shared; 0 sends every query to the source
-	Timeout time.Duration // of one query to the source; default 5s
-	Standby time.Duration // maximum age of the standby list; 0 disables it
+// SharedConfig holds the options of [NewShared].
+type SharedConfig struct {
+	Share    time.Duration // how long an answer is shared; 0 sends every query to the source
+	Timeout  time.Duration // of one query to the source; default 5s
+	Fallback time.Duration // maximum age of the fallback list; 0 disables it
 }
 
-// Limits of what a [Front] holds.
+// Limits of what a [Shared] holds.
 const (
-	maxAnswers    = 256      // cached answers
-	maxCandidates = 128_000  // candidates of the cached answers, about 20 MB
-	standbyBytes  = 32 << 20 // content of the standby list, best items first
+	maxAnswers       = 256      // cached answers
+	maxCandidates    = 128_000  // candidates of the cached answers, about 20 MB
+	maxFallbackBytes = 32 << 20 // content of the fallback list, best items first
 )
 
-// Front is a [Source] that caches the answers of another one.
+// Shared is a [Source] that caches the answers of another one.
 //
 // Identical queries share an answer: those that arrive while the source is being queried wait
-// for it, those that arrive within [FrontConfig.Share] get it at once. Queries are identical if
+// for it, those that arrive within [SharedConfig.Share] get it at once. Queries are identical if
 // every part is, including the origin, so the caller rounds the origin. Errors are not cached.
 // The query to the source is independent of the caller that started it: if that caller gives
 // up, the others still get their answer.
 //
-// While the source is unavailable, Front serves one standby list to all readers: the candidates
-// for a reader without a profile, minus those that this reader's profile refuses. [Front.Renew]
+// While the source is unavailable, Shared serves one fallback list to all readers: the candidates
+// for a reader without a profile, minus those that this reader's profile refuses. [Shared.RenewFallback]
 // reads the list with the items' content, which is used to apply the profile and to fill pages
-// while the catalog is down too ([Front.Doc]). The list keeps the order of the time it was
+// while the catalog is down too ([Shared.FallbackDoc]). The list keeps the order of the time it was
 // recalled at. It answers only first rounds and has no further rounds. A query with Since asks
 // for new items, so the list does not answer it.
-type Front struct {
-	source  Source
-	clock   feed.Clock
-	cfg     FrontConfig
-	flights singleflight.Group
-	standby standby
+type Shared struct {
+	source   Source
+	clock    feed.Clock
+	cfg      SharedConfig
+	flights  singleflight.Group
+	fallback fallbackList
 
 	mu      sync.Mutex
 	answers *answers // entries stay after they expire until newer ones evict them
 }
 
 var (
-	_ Source  = (*Front)(nil)
-	_ Indexer = (*Front)(nil)
+	_ Source  = (*Shared)(nil)
+	_ Indexer = (*Shared)(nil)
 )
 
-// NewFront returns a Front for source. It has no standby list before the first [Front.Renew].
-func NewFront(source Source, clock feed.Clock, cfg FrontConfig) *Front {
+// NewShared returns a Shared for source. It has no fallback list before the first [Shared.RenewFallback].
+func NewShared(source Source, clock feed.Clock, cfg SharedConfig) *Shared {
 	cfg.Timeout = cmp.Or(cfg.Timeout, 5*time.Second)
-	return &Front{source: source, clock: clock, cfg: cfg, answers: newAnswers()}
+	return &Shared{source: source, clock: clock, cfg: cfg, answers: newAnswers()}
 }
 
 // Name returns the name of the wrapped source.
-func (f *Front) Name() string { return f.source.Name() }
+func (f *Shared) Name() string { return f.source.Name() }
 
 // Recall implements [Source].
-func (f *Front) Recall(ctx context.Context, q feed.Query) (Result, error) {
+func (f *Shared) Recall(ctx context.Context, q feed.Query) (Result, error) {
 	result, err := f.ask(ctx, q)
 	if !errors.Is(err, ErrUnavailable) || q.After != "" || !q.Since.IsZero() {
 		return result, err
 	}
-	candidates, ok := f.standIn(&q)
+	candidates, ok := f.fallbackList(&q)
 	if !ok {
 		return Result{}, err
 	}
@@ -85,7 +85,7 @@ func (f *Front) Recall(ctx context.Context, q feed.Query) (Result, error) {
 }
 
 // ask returns a shared answer or queries the source.
-func (f *Front) ask(ctx context.Context, q feed.Query) (Result, error) {
+func (f *Shared) ask(ctx context.Context, q feed.Query) (Result, error) {
 	if f.cfg.Share <= 0 {
 		return f.source.Recall(ctx, q)
 	}
@@ -93,7 +93,7 @@ func (f *Front) ask(ctx context.Context, q feed.Query) (Result, error) {
 		return Result{}, err
 	}
 	key := keyOf(&q)
-	if result, ok := f.shared(key); ok {
+	if result, ok := f.cached(key); ok {
 		metrics.Recall.Hits.Inc()
 		return result, nil
 	}
@@ -101,7 +101,7 @@ func (f *Front) ask(ctx context.Context, q feed.Query) (Result, error) {
 	asked, apart := false, context.WithoutCancel(ctx)
 	flight := f.flights.DoChan(string(key[:]), func() (any, error) {
 		asked = true
-		return f.fresh(apart, key, q)
+		return f.queryAndCache(apart, key, q)
 	})
 	select {
 	case r := <-flight:
@@ -117,8 +117,8 @@ func (f *Front) ask(ctx context.Context, q feed.Query) (Result, error) {
 	}
 }
 
-// shared returns a cached answer that has not expired.
-func (f *Front) shared(key queryKey) (Result, bool) {
+// cached returns a cached answer that has not expired.
+func (f *Shared) cached(key queryKey) (Result, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	k, ok := f.answers.get(key)
@@ -127,8 +127,8 @@ func (f *Front) shared(key queryKey) (Result, bool) {
 	return k.result, ok && age >= 0 && age < f.cfg.Share
 }
 
-// fresh queries the source and caches its answer.
-func (f *Front) fresh(ctx context.Context, key queryKey, q feed.Query) (result Result, err error) {
+// queryAndCache queries the source and caches its answer.
+func (f *Shared) queryAndCache(ctx context.Context, key queryKey, q feed.Query) (result Result, err error) {
 	ctx, cancel := context.WithTimeout(ctx, f.cfg.Timeout)
 	defer cancel()
 	err = safego.Run(func() (err error) {
@@ -138,7 +138,7 @@ func (f *Front) fresh(ctx context.Context, key queryKey, q feed.Query) (result R
 	if err == nil {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		f.answers.add(key, kept{result: result, at: f.clock()})
+		f.answers.add(key, cachedAnswer{result: result, at: f.clock()})
 	} else if errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, ErrUnavailable) {
 		err = fmt.Errorf("%w: no answer within %s: %w", ErrUnavailable, f.cfg.Timeout, err)
 	}
@@ -159,12 +159,12 @@ func detached(p feed.Profile) feed.Profile {
 // an answer to a reader who has seen much, or with a large N, is as long as twenty others. The
 // caller locks it.
 type answers struct {
-	lru        *simplelru.LRU[queryKey, kept]
+	lru        *simplelru.LRU[queryKey, cachedAnswer]
 	candidates int
 }
 
-// kept is an answer and the time it was received.
-type kept struct {
+// cachedAnswer is an answer and the time it was received.
+type cachedAnswer struct {
 	result Result
 	at     time.Time
 }
@@ -172,16 +172,16 @@ type kept struct {
 func newAnswers() *answers {
 	a := &answers{}
 	var err error
-	a.lru, err = simplelru.NewLRU(maxAnswers, func(_ queryKey, k kept) { a.candidates -= len(k.result.Candidates) })
+	a.lru, err = simplelru.NewLRU(maxAnswers, func(_ queryKey, k cachedAnswer) { a.candidates -= len(k.result.Candidates) })
 	if err != nil {
 		panic(err) // only for a size that is not positive
 	}
 	return a
 }
 
-func (a *answers) get(key queryKey) (kept, bool) { return a.lru.Get(key) }
+func (a *answers) get(key queryKey) (cachedAnswer, bool) { return a.lru.Get(key) }
 
-func (a *answers) add(key queryKey, k kept) {
+func (a *answers) add(key queryKey, k cachedAnswer) {
 	a.lru.Remove(key) // so that its candidates are subtracted
 	a.lru.Add(key, k)
 	for a.candidates += len(k.result.Candidates); a.candidates > maxCandidates; {

@@ -53,12 +53,12 @@ func (a *repeats) list() (list []feed.Ref, earlier int) {
 
 // placeRepeats places the repeated candidates after the survivors.
 func (x *explaining) placeRepeats() {
-	if len(x.found.again) == 0 {
+	if len(x.found.repeats) == 0 {
 		return
 	}
-	at := make(map[string]int, len(x.found.again))
-	source := make(map[string]string, len(x.found.again))
-	for i, ref := range x.found.again {
+	at := make(map[string]int, len(x.found.repeats))
+	source := make(map[string]string, len(x.found.repeats))
+	for i, ref := range x.found.repeats {
 		at[ref.ID], source[ref.ID] = len(x.found.ranked)+i+1, ref.Source.String()
 	}
 	for _, c := range x.unlisted {

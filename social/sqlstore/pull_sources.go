@@ -2,7 +2,7 @@ package sqlstore
 
 import "strings"
 
-// sources are the statements for the newest posts of several keys, newest first: key, author,
+// pullSources are the statements for the newest posts of several keys, newest first: key, author,
 // created at, id. For each key they read an index no further than necessary. Named arguments are
 // reader and keys; the positions below which (below, belowID) and above which (above, aboveID) the
 // posts are; few, the number per key; author, the only one; and n, the number for all keys
@@ -11,7 +11,7 @@ import "strings"
 // The lookups for each row have an OFFSET, so that PostgreSQL's planner cannot turn them into joins
 // of whole tables, and expects most rows to pass: if it expected few, it would rather read and sort
 // all rows of a key than walk the index until a page is full.
-var sources = struct {
+var pullSources = struct {
 	open  string // keys are authors: posts that their followers may see; perhaps more than few of each
 	toAll string // keys are authors: posts that everybody may see
 	// Keys are authors: posts that only their followers may see.

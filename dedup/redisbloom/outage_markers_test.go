@@ -22,7 +22,7 @@ func TestNotes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			client, prefix := connect(t)
-			ctx, n := t.Context(), NewNotes(client, prefix)
+			ctx, n := t.Context(), NewOutageMarkers(client, prefix)
 			stands := func() bool {
 				t.Helper()
 				any, err := n.Any(ctx)
@@ -31,20 +31,20 @@ func TestNotes(t *testing.T) {
 			}
 			assert.False(t, stands())
 			require.NoError(t, n.Remove(ctx, "a"))
-			require.NoError(t, n.Leave(ctx, "a"))
-			require.NoError(t, n.Leave(ctx, "b"))
-			require.NoError(t, n.Leave(ctx, "a"))
+			require.NoError(t, n.Set(ctx, "a"))
+			require.NoError(t, n.Set(ctx, "b"))
+			require.NoError(t, n.Set(ctx, "a"))
 			assert.True(t, stands())
 			require.NoError(t, n.Remove(ctx, "a"))
 			assert.True(t, stands(), "the other server's note stands")
 			ttl := client.PTTL(ctx, n.key).Val()
 			assert.Positive(t, ttl)
-			assert.LessOrEqual(t, ttl, dedup.NoteTTL)
+			assert.LessOrEqual(t, ttl, dedup.OutageMarkerTTL)
 
 			// As if the other server had not renewed its note for a minute.
-			require.NoError(t, client.ZIncrBy(ctx, n.key, -float64(dedup.NoteTTL.Milliseconds()), "b").Err())
+			require.NoError(t, client.ZIncrBy(ctx, n.key, -float64(dedup.OutageMarkerTTL.Milliseconds()), "b").Err())
 			assert.False(t, stands())
-			require.NoError(t, n.Leave(ctx, "c"))
+			require.NoError(t, n.Set(ctx, "c"))
 			assert.Equal(t, []string{"c"}, client.ZRange(ctx, n.key, 0, -1).Val(), "old notes are cleared away")
 		})
 	}

@@ -11,21 +11,21 @@ import (
 )
 
 const (
-	// atOnceLimit bounds the time for each of the additional steps of a write.
-	atOnceLimit = 500 * time.Millisecond
-	// atOnceLease is the lease of a job that a write runs itself. Running it takes up to
-	// [atOnceLimit], and reporting the outcome as long again.
-	atOnceLease = 2 * time.Second
+	// beforeAnswerLimit bounds the time for each of the additional steps of a write.
+	beforeAnswerLimit = 500 * time.Millisecond
+	// beforeAnswerLease is the lease of a job that a write runs itself. Running it takes up to
+	// [beforeAnswerLimit], and reporting the outcome as long again.
+	beforeAnswerLease = 2 * time.Second
 	// takenPoll is the poll interval for a job that another worker runs.
 	takenPoll = 5 * time.Millisecond
 )
 
-// atOnce changes the lists of agents so that the caller sees their write in the next call, on any
+// beforeAnswer changes the lists of agents so that the caller sees their write in the next call, on any
 // server. If that fails or times out it drops the lists, and the next call builds them from the
 // store. If the lists are unreachable it queues jobs that drop them, and until then every server
 // answers from the store. The change is committed and has a job for the workers, so failures here
 // are not returned.
-func (f *Fanout) atOnce(ctx context.Context, agents []string, change func(ctx context.Context) error) {
+func (f *Fanout) beforeAnswer(ctx context.Context, agents []string, change func(ctx context.Context) error) {
 	ctx = context.WithoutCancel(ctx)
 	err := f.within(ctx, change)
 	if err == nil {
@@ -34,11 +34,11 @@ func (f *Fanout) atOnce(ctx context.Context, agents []string, change func(ctx co
 	f.d.Log.DebugContext(ctx, "a job of a change is left to the workers", "error", err)
 	if err := f.within(ctx, func(ctx context.Context) error { return f.d.Lists.Drop(ctx, agents) }); err != nil {
 		f.d.Late()
-		dirty := make([]jobs.Dirty, len(agents))
+		dirty := make([]jobs.Spec, len(agents))
 		for i, agent := range agents {
-			dirty[i] = jobs.Dirty{Kind: jobs.Pair, Key: jobs.PairKey(jobs.Everybody, agent), Priority: jobs.PrioritySoon}
+			dirty[i] = jobs.Spec{Kind: jobs.AuthorAgent, Key: jobs.PairKey(jobs.Everybody, agent), Priority: jobs.PrioritySoon}
 		}
-		err = f.within(ctx, func(ctx context.Context) error { return f.d.Queue.Mark(ctx, dirty...) })
+		err = f.within(ctx, func(ctx context.Context) error { return f.d.Queue.Enqueue(ctx, dirty...) })
 		if err != nil {
 			f.d.Log.WarnContext(ctx, "could not update or drop lists after an accepted change, nor queue a job for it", "error", err)
 		}
@@ -64,7 +64,7 @@ func (f *Fanout) runRows(ctx context.Context, rows ...row) {
 	for i, r := range rows {
 		_, agents[i], _ = jobs.SplitPair(r.key)
 	}
-	f.atOnce(ctx, agents, func(ctx context.Context) error {
+	f.beforeAnswer(ctx, agents, func(ctx context.Context) error {
 		for _, r := range rows {
 			if err := f.runRow(ctx, r); err != nil {
 				return err
@@ -77,7 +77,7 @@ func (f *Fanout) runRows(ctx context.Context, rows ...row) {
 // runRow runs a job under its lease, or waits until another worker has run it.
 func (f *Fanout) runRow(ctx context.Context, r row) error {
 	for {
-		j, err := f.d.Queue.LeaseKey(ctx, r.kind, r.key, atOnceLease)
+		j, err := f.d.Queue.LeaseKey(ctx, r.kind, r.key, beforeAnswerLease)
 		switch {
 		case errors.Is(err, feed.ErrNotFound):
 			return nil
@@ -103,7 +103,7 @@ func (f *Fanout) runLeased(ctx context.Context, j jobs.Job) (again bool, err err
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), f.limit)
 	defer cancel()
 	if err != nil {
-		return false, errors.Join(err, f.d.Queue.GiveBack(end, j))
+		return false, errors.Join(err, f.d.Queue.Release(end, j))
 	}
 	ends, err := f.d.Queue.Done(end, j)
 	return err == nil && ends[0] != jobs.Completed, err

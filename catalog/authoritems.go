@@ -11,12 +11,12 @@ import (
 	"github.com/freshet/freshet/internal/periodic"
 )
 
-// worksAtOnce is the number of items listed and removed in one step.
-const worksAtOnce = 200
+// authorItemsBatch is the number of items listed and removed in one step.
+const authorItemsBatch = 200
 
-// Works gives access to the items of authors. The zero value has none: those of a foreign index
+// AuthorItems gives access to the items of authors. The zero value has none: those of a foreign index
 // are managed by its owner.
-type Works struct {
+type AuthorItems struct {
 	List  Lister
 	Items Writer
 }
@@ -24,11 +24,11 @@ type Works struct {
 // Erase removes all items of an author. Items added in the meantime stay, and so does an item
 // that has another author by then. Errors are those of [Lister] and [Writer]; after an error,
 // erase again.
-func (w Works) Erase(ctx context.Context, author string) error {
+func (w AuthorItems) Erase(ctx context.Context, author string) error {
 	if w.List == nil {
 		return nil
 	}
-	_, err := removing{w.List, w.Items, 0, func(it feed.Item) bool { return it.AuthorID == author }}.run(ctx, Selection{Author: author, Limit: worksAtOnce})
+	_, err := removing{w.List, w.Items, 0, func(it feed.Item) bool { return it.AuthorID == author }}.run(ctx, Selection{Author: author, Limit: authorItemsBatch})
 	return err
 }
 
