@@ -117,8 +117,8 @@ func (b *builder) watchMasters(ctx context.Context, m *redisfailover.Watch, post
 	}
 	withdraw := b.newWithdraw(m.Client())
 	reclaim := func(ctx context.Context, since time.Time) error {
-		if since.IsZero() && posts != nil && posts.restored != nil { // the first time after a change
-			posts.restored.Check(ctx)
+		if since.IsZero() && posts != nil && posts.dataCheck != nil { // the first time after a change
+			posts.dataCheck.Check(ctx)
 		}
 		return recorder.Reclaim(ctx, withdraw, since)
 	}

@@ -307,12 +307,12 @@ func TestNoCardsOfOlderData(t *testing.T) {
 	testenv.WaitFor(t, func() bool { return s.call("", "GET", "/v1/posts/post:kept", "").status == 200 }, "the kept card to be shown")
 	r.Kill()
 	r.Start()
-	testenv.WaitFor(t, s.a.network.late.Older, "the older Redis to be noticed")
+	testenv.WaitFor(t, s.a.network.completeness.HasOldData, "the older Redis to be noticed")
 	for _, id := range []string{"post:kept", "post:deleted"} {
 		require.Equal(t, 503, s.call("", "GET", "/v1/posts/"+id, "").status, id)
 	}
 	p.Start()
-	testenv.WaitFor(t, func() bool { return !s.a.network.late.Older() }, "what was lost to be done again")
+	testenv.WaitFor(t, func() bool { return !s.a.network.completeness.HasOldData() }, "what was lost to be done again")
 	cards, err := s.a.network.kept.Cached(t.Context(), []string{"post:kept", "post:deleted"})
 	require.NoError(t, err)
 	require.False(t, cards[1].Visible, "its deletion was done again")

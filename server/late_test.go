@@ -53,12 +53,12 @@ func TestTimelinesAfterAnOutage(t *testing.T) {
 	_, err = store.Follow(t.Context(), "u", "bob", time.Time{})
 	require.NoError(t, err)
 	require.ElementsMatch(t, want, read(), "the store answers")
-	testenv.WaitFor(t, other.network.late.Now, "a server that nobody reads from to be late")
+	testenv.WaitFor(t, other.network.completeness.Incomplete, "a server that nobody reads from to be late")
 	r.Thaw()
 	for i := range 200 {
 		require.ElementsMatch(t, want, read(), "read %d after the outage", i)
 	}
-	testenv.WaitFor(t, func() bool { return !a.network.late.Now() }, "the lists to be up to date")
+	testenv.WaitFor(t, func() bool { return !a.network.completeness.Incomplete() }, "the lists to be up to date")
 	settled(t, a)
 	require.ElementsMatch(t, want, read())
 }
@@ -86,5 +86,5 @@ func TestNobodyWorksOnTheQueue(t *testing.T) {
 	_, _, err := a.network.store.CreatePost(t.Context(), p, social.Creation{})
 	require.NoError(t, err)
 	testenv.WaitFor(t, func() bool { return slices.Contains(read("u"), "timeline") }, "the timeline to say what it lacks")
-	require.False(t, a.network.late.Now(), "the lists can be reached, and answer")
+	require.False(t, a.network.completeness.Incomplete(), "the lists can be reached, and answer")
 }

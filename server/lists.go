@@ -73,14 +73,14 @@ func (b *builder) openListsRedis(ctx context.Context, c clients) (client, direct
 
 // openCards caches cards of public posts if several servers share a store that may be
 // unreachable.
-func (b *builder) openCards(ctx context.Context, store SocialStore, l listStores, late *repair.Late) (cards social.Cards, ahead func(context.Context, []string) error, cache social.CardCache, kept social.CachedCards) {
+func (b *builder) openCards(ctx context.Context, store SocialStore, l listStores, completeness *repair.Completeness) (cards social.Cards, ahead func(context.Context, []string) error, cache social.CardCache, kept social.CachedCards) {
 	if !b.cfg.UsesPostgres() {
 		return store, nil, nil, nil
 	}
 	cache = rediscards.New(l.redis, b.cfg.Redis.KeyPrefix)
 	keeper := social.NewCardCacheWriter(store, cache, b.clock, b.log)
 	b.background(ctx, "card cache", keeper.Run)
-	return keeper, keeper.CacheAhead, cache, repair.KeptCards(cache, late)
+	return keeper, keeper.CacheAhead, cache, repair.CachedCards(cache, completeness)
 }
 
 // shownStore is the social store that answers use: the cards that they show are cached.

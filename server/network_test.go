@@ -277,8 +277,8 @@ func (w *society) settle() {
 		if left && !in(jobs.Running) { // authors are delivered both ways for a while
 			w.clock.Advance(5 * time.Second)
 		}
-		late := w.app.network.late
-		return err == nil && !left && !late.Now() && !late.Behind()
+		late := w.app.network.completeness
+		return err == nil && !left && !late.Incomplete() && !late.QueueBehind()
 	}, "the queue is empty, and lists are answered from")
 }
 

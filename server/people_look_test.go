@@ -243,7 +243,7 @@ func (p *people) rest() {
 				return false
 			}
 		}
-		return !p.a.network.late.Now() && !p.a.network.late.Behind()
+		return !p.a.network.completeness.Incomplete() && !p.a.network.completeness.QueueBehind()
 	}, "the queue is empty, and lists are answered from")
 	refreshIndex(p, p.a)
 }

@@ -33,7 +33,7 @@ const placesPerWorld = 400
 // within the window what any of them has shown, unless it says so. A failure names its seed and
 // lists the steps.
 //
-// scripts/places.sh runs it until readers were given 20,000 items in each.
+// scripts/random_feeds.sh runs it until readers were given 20,000 items in each.
 func TestNothingTwiceInAnyPlace(t *testing.T) {
 	t.Parallel()
 	first := *placesSeed

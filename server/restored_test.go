@@ -181,8 +181,8 @@ func TestARedisThatComesBackOlder(t *testing.T) {
 func (o *restored) noticed() {
 	for _, a := range []*App{o.a, o.b} {
 		testenv.WaitFor(o, func() bool {
-			a.network.restored.Check(o.Context())
-			return !a.network.late.Now()
+			a.network.dataCheck.Check(o.Context())
+			return !a.network.completeness.Incomplete()
 		}, "the data that Redis has now is known")
 	}
 }
@@ -248,9 +248,9 @@ func TestListsOfAnUnknownTimeAreDropped(t *testing.T) {
 	}
 
 	require.NoError(t, client.Do(t.Context(), "ACL", "SETUSER", "default", "-info").Err())
-	o.a.network.late.Note()
-	require.True(t, o.a.network.late.Now())
-	testenv.WaitFor(t, func() bool { return !o.a.network.late.Now() }, "the lists are taken as they are")
+	o.a.network.completeness.Unreachable()
+	require.True(t, o.a.network.completeness.Incomplete())
+	testenv.WaitFor(t, func() bool { return !o.a.network.completeness.Incomplete() }, "the lists are taken as they are")
 }
 
 // restamped waits until the stamp has the servers' time.

@@ -41,14 +41,14 @@ type SocialStore interface {
 type posts struct {
 	store SocialStore
 	listStores
-	shown      social.Store       // what answers use; cards that are shown are cached
-	kept       social.CachedCards // cached cards for outages; nil if there are none
-	catalog    catalog.Catalog    // with posts in front
-	fanout     *fanout.Fanout
-	late       *repair.Late
-	promotions *promotion.Source
-	files      *media.Files     // nil if posts have no images
-	restored   *repair.Restored // nil if the lists are in this process
+	shown        social.Store       // what answers use; cards that are shown are cached
+	kept         social.CachedCards // cached cards for outages; nil if there are none
+	catalog      catalog.Catalog    // with posts in front
+	fanout       *fanout.Fanout
+	completeness *repair.Completeness
+	promotions   *promotion.Source
+	files        *media.Files      // nil if posts have no images
+	dataCheck    *repair.DataCheck // nil if the lists are in this process
 }
 
 // network holds the parts for posts and timelines.
@@ -72,19 +72,19 @@ func (b *builder) openPosts(ctx context.Context, c clients, s catalogs) (*posts,
 	if err != nil {
 		return nil, err
 	}
-	late := repair.NewLate(store, b.clock)
+	completeness := repair.NewCompleteness(store, b.clock)
 	l, err := b.openLists(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	cards, ahead, cache, kept := b.openCards(ctx, store, l, late)
+	cards, ahead, cache, kept := b.openCards(ctx, store, l, completeness)
 	files, err := b.openMedia(store)
 	if err != nil {
 		return nil, err
 	}
 	deliver, err := fanout.New(fanout.Deps{
 		Files: imageRemover(files), Store: store, Queue: store, Lists: l.lists, Outboxes: l.outboxes, Items: s.items, Profiles: s.items, Cards: cache,
-		Cap: b.cfg.Timeline.Cap, Options: options, Clock: b.clock, Log: b.log, Late: late.Note,
+		Cap: b.cfg.Timeline.Cap, Options: options, Clock: b.clock, Log: b.log, ListsUnreachable: completeness.Unreachable,
 	})
 	if err != nil {
 		return nil, err
@@ -100,12 +100,12 @@ func (b *builder) openPosts(ctx context.Context, c clients, s catalogs) (*posts,
 		return state
 	}
 	p := &posts{
-		store: store, listStores: l, shown: shownStore{deliver.Store(), cards}, kept: kept, fanout: deliver, late: late, files: files,
+		store: store, listStores: l, shown: shownStore{deliver.Store(), cards}, kept: kept, fanout: deliver, completeness: completeness, files: files,
 		catalog: postitems.New(s.items, cards, kept, ahead),
 	}
 	p.promotions = promotion.New(store, p.catalog, promotion.Config{Clock: b.clock, Log: b.log, ContentDecides: c.tells()})
 	if l.stamps != nil {
-		p.restored = repair.NewRestored(l.stamps, deliver.Lost, late, b.clock, b.log)
+		p.dataCheck = repair.NewDataCheck(l.stamps, deliver.Redeliver, completeness, b.clock, b.log)
 	}
 	return p, nil
 }
@@ -163,7 +163,7 @@ func (b *builder) openNetwork(p *posts, profiles catalog.Profiles, trends trendi
 	return &network{
 		posts: p,
 		timelines: engine.NewTimelines(engine.TimelineStores{
-			Posts: p.shown, Kept: p.kept, Lists: repair.Reader(p.lists, p.late), Late: p.late.Now, Behind: p.late.Behind,
+			Posts: p.shown, Kept: p.kept, Lists: repair.Reader(p.lists, p.completeness), Late: p.completeness.Incomplete, Behind: p.completeness.QueueBehind,
 			Outboxes: timeline.NewCopies(p.outboxes, timeline.OutboxCap, b.clock), Builder: p.fanout, Profiles: profiles,
 		}, cfg),
 		suggester: engine.NewSuggester(engine.SuggestStores{
@@ -187,17 +187,17 @@ func (b *builder) startSocial(ctx context.Context, n *network) error {
 		periodic.Every(ctx, purgeEvery, func(ctx context.Context) { social.PurgeAll(ctx, n.store.Purge, b.log) })
 	})
 	n.firstCheck(ctx)
-	b.background(ctx, "watch of lists", func(ctx context.Context) { periodic.Every(ctx, repair.CheckEvery, n.late.Check) })
+	b.background(ctx, "watch of lists", func(ctx context.Context) { periodic.Every(ctx, repair.CheckEvery, n.completeness.Check) })
 	b.background(ctx, "measure of the queue", func(ctx context.Context) { jobs.Watch(ctx, n.store, measureEvery, b.log) })
-	if n.restored != nil {
-		n.restored.Begin(ctx)
-		b.background(ctx, "lists after a failover", n.restored.Run)
+	if n.dataCheck != nil {
+		n.dataCheck.Begin(ctx)
+		b.background(ctx, "lists after a failover", n.dataCheck.Run)
 	}
 	if b.cfg.Jobs.Workers == 0 {
 		return nil
 	}
 	runner := jobs.Start(ctx, n.store, n.fanout.Handlers(), jobs.Config{
-		Workers: b.cfg.Jobs.Workers, Logger: b.log, Late: n.late.Note,
+		Workers: b.cfg.Jobs.Workers, Logger: b.log, ListsUnreachable: n.completeness.Unreachable,
 	})
 	b.onClose("jobs", func(ctx context.Context) error { runner.Close(ctx); return nil })
 	if !b.cfg.UsesPostgres() {
@@ -209,7 +209,7 @@ func (b *builder) startSocial(ctx context.Context, n *network) error {
 func (n *network) firstCheck(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	n.late.Check(ctx)
+	n.completeness.Check(ctx)
 }
 
 // readEvents reads the events of other systems from their Redis stream, on a separate connection,

@@ -50,7 +50,7 @@ func settled(t testing.TB, a *App) {
 			}
 		}
 		// A slow Redis can make lists late at any time, and a slow machine keeps jobs waiting.
-		return !a.network.late.Now() && !a.network.late.Behind()
+		return !a.network.completeness.Incomplete() && !a.network.completeness.QueueBehind()
 	}, "the queue is empty, and the lists are answered from")
 }
 

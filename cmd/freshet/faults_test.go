@@ -21,7 +21,7 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// These flags configure TestFaults; scripts/faults.sh runs all of it.
+// These flags configure TestFaults; scripts/fault_injection.sh runs all of it.
 var (
 	faultsAll       = flag.Bool("faults.all", false, "all faults, not the few that CI has time for")
 	faultsAge       = flag.Duration("faults.age", 3*time.Second, "how old the snapshot is that Redis is restored from")

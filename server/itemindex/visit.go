@@ -26,9 +26,9 @@ type Use struct {
 
 // Pauses holds the pauses of the watch.
 type Pauses struct {
-	WarmUp  time.Duration // between two attempts of the startup, or of a recall that was refused
+	WarmUp   time.Duration // between two attempts of the startup, or of a recall that was refused
 	Fallback time.Duration // between two renewals of the fallback lists
-	Mapping time.Duration // between two checks of the mapping
+	Mapping  time.Duration // between two checks of the mapping
 }
 
 // Begin attempts the startup immediately if Elasticsearch has answered [OnWrite.Try], and otherwise

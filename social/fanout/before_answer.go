@@ -33,7 +33,7 @@ func (f *Fanout) beforeAnswer(ctx context.Context, agents []string, change func(
 	}
 	f.d.Log.DebugContext(ctx, "a job of a change is left to the workers", "error", err)
 	if err := f.within(ctx, func(ctx context.Context) error { return f.d.Lists.Drop(ctx, agents) }); err != nil {
-		f.d.Late()
+		f.d.ListsUnreachable()
 		dirty := make([]jobs.Spec, len(agents))
 		for i, agent := range agents {
 			dirty[i] = jobs.Spec{Kind: jobs.AuthorAgent, Key: jobs.PairKey(jobs.Everybody, agent), Priority: jobs.PrioritySoon}

@@ -73,7 +73,7 @@ func openEnv(t *testing.T, open openLists) *env {
 		*f, err = New(Deps{
 			Store: stagedStore{e.store}, Queue: stagedQueue{e.store}, Lists: stagedLists{e.lists}, Outboxes: stagedLists{e.outboxes},
 			Items: e.items, Cap: testCap, OutboxCap: testOutboxCap, Clock: e.clock, Options: opts,
-			Late: func() { e.late = true },
+			ListsUnreachable: func() { e.late = true },
 		})
 		require.NoError(t, err)
 		(*f).limit = time.Hour

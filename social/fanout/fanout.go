@@ -58,9 +58,9 @@ type Deps struct {
 	OutboxCap int // of an outbox; default [timeline.OutboxCap]
 	Clock     feed.Clock
 	Log       *slog.Logger // nil disables logging
-	// Late, unless nil, is called when a write could neither change nor drop a list, which
+	// ListsUnreachable, unless nil, is called when a write could neither change nor drop a list, which
 	// therefore lacks the write.
-	Late func()
+	ListsUnreachable func()
 	// Options are the store's options, for the celebrity thresholds.
 	Options social.Options
 }
@@ -83,8 +83,8 @@ func New(d Deps) (*Fanout, error) {
 	d.Cap = cmp.Or(d.Cap, timeline.Cap)
 	d.OutboxCap = cmp.Or(d.OutboxCap, timeline.OutboxCap)
 	d.Log = cmp.Or(d.Log, slog.New(slog.DiscardHandler))
-	if d.Late == nil {
-		d.Late = func() {}
+	if d.ListsUnreachable == nil {
+		d.ListsUnreachable = func() {}
 	}
 	d.Options = d.Options.WithDefaults()
 	f := &Fanout{d: d, limit: beforeAnswerLimit}
@@ -117,9 +117,9 @@ func New(d Deps) (*Fanout, error) {
 // Handlers returns the handlers for jobs of every kind, for [jobs.Start].
 func (f *Fanout) Handlers() map[jobs.Kind]jobs.Handler { return f.handlers }
 
-// Lost marks dirty again all rows whose writes to lists since a time may have been lost by Redis,
+// Redeliver marks dirty again all rows whose writes to lists since a time may have been lost by Redis,
 // and returns the number of jobs. Errors are the queue's.
-func (f *Fanout) Lost(ctx context.Context, since time.Time) (int, error) {
+func (f *Fanout) Redeliver(ctx context.Context, since time.Time) (int, error) {
 	return f.d.Queue.Reenqueue(ctx, since.Add(-margin), jobs.Deliver, jobs.AuthorAgent, jobs.Member, jobs.Author, jobs.Erase)
 }
 

@@ -107,7 +107,7 @@ func TestEventsAreLeftToWorkers(t *testing.T) {
 func TestWritesSucceedWithoutLists(t *testing.T) {
 	e := newEnv(t)
 	late := 0
-	e.a.d.Late = func() { late++ }
+	e.a.d.ListsUnreachable = func() { late++ }
 	e.publish("p", "x", 1, everybody)
 	e.drain()
 	e.build("f")
@@ -257,7 +257,7 @@ func TestLost(t *testing.T) {
 	e.publish("new", "x", 2, everybody)
 	e.drain()
 	require.NoError(t, e.lists.Remove(e.ctx, []string{"f"}, []string{"post:new"}))
-	n, err := e.a.Lost(e.ctx, since)
+	n, err := e.a.Redeliver(e.ctx, since)
 	require.NoError(t, err)
 	assert.Equal(t, 1, n)
 	e.drain()
@@ -287,7 +287,7 @@ func TestLostChangesOfDelivery(t *testing.T) {
 	require.Equal(t, []string{"p"}, e.list("a"))
 	lose := func(lists timeline.Lists, name string) {
 		require.NoError(t, lists.Remove(e.ctx, []string{name}, []string{"post:p"}))
-		_, err := e.a.Lost(e.ctx, since)
+		_, err := e.a.Redeliver(e.ctx, since)
 		require.NoError(t, err)
 		e.drain()
 	}

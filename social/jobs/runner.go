@@ -29,9 +29,9 @@ type Handler struct {
 type Config struct {
 	Workers int          // concurrent runs; default 8
 	Logger  *slog.Logger // nil disables logging
-	// Late, unless nil, is called when the queue is available again after a call to it has
+	// ListsUnreachable, unless nil, is called when the queue is available again after a call to it has
 	// failed: jobs that were due meanwhile may not have run.
-	Late func()
+	ListsUnreachable func()
 }
 
 const (
@@ -79,8 +79,8 @@ type Runner struct {
 func Start(ctx context.Context, q Queue, handlers map[Kind]Handler, cfg Config) *Runner {
 	cfg.Workers = cmp.Or(cfg.Workers, 8)
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
-	if cfg.Late == nil {
-		cfg.Late = func() {}
+	if cfg.ListsUnreachable == nil {
+		cfg.ListsUnreachable = func() {}
 	}
 	ctx, abandon := context.WithCancel(context.WithoutCancel(ctx))
 	leasing, stop := context.WithCancel(ctx)
@@ -228,7 +228,7 @@ func (r *Runner) releaseUnknown() error {
 		return err
 	}
 	if r.lateDue.Swap(false) || n > 0 {
-		r.cfg.Late()
+		r.cfg.ListsUnreachable()
 	}
 	if n > 0 {
 		r.cfg.Logger.WarnContext(r.ctx, "released jobs that were leased in a call whose reply was lost", "jobs", n)

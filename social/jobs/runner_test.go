@@ -376,7 +376,7 @@ func TestRunnerTakesBackWhatItDoesNotKnowOf(t *testing.T) {
 						<-release
 						return nil
 					}},
-				}, jobs.Config{Late: func() { late++ }})
+				}, jobs.Config{ListsUnreachable: func() { late++ }})
 				defer r.Close(b.Context())
 				defer close(release)
 				lost.mu.Lock()

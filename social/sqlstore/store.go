@@ -41,7 +41,7 @@ func New(db Database, d *Dialect, opts social.Options) *Store {
 	return &Store{db: db, d: d, opts: opts.WithDefaults(), name: rand.Text(), notified: make(chan struct{}, 1)}
 }
 
-// queueNow returns the queue's time as the parameter of [Now].
+// queueNow returns the queue's time as the parameter of [Incomplete].
 func queueNow(o social.Options) any {
 	if o.QueueClock == nil {
 		return nil

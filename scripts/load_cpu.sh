@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Keeps the cores busy with four processes for SECONDS. Tests must pass while it runs:
-# scripts/busy.sh 600 & go test ./...
+# scripts/load_cpu.sh 600 & go test ./...
 set -euo pipefail
-seconds=${1:?usage: scripts/busy.sh SECONDS}
+seconds=${1:?usage: scripts/load_cpu.sh SECONDS}
 for _ in 1 2 3 4; do
   timeout "$seconds" bash -c 'while :; do :; done' &
 done

@@ -3,7 +3,7 @@
 # have been given 20,000 items and posts, embedded and with services, with and without
 # faults. Everything is compared with a model of what they were shown: nothing may be shown
 # twice.
-# usage: scripts/places.sh [SEED]
+# usage: scripts/random_feeds.sh [SEED]
 # FRESHET_TEST_REDIS, FRESHET_TEST_ELASTICSEARCH and FRESHET_TEST_POSTGRES are the addresses
 # of the services. It takes about half an hour.
 set -euo pipefail

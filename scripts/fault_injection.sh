@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Kills and disconnects servers, workers and services while clients write and read timelines, and prints
 # for each fault the pages that readers got and the time until all timelines were correct.
-# usage: scripts/faults.sh [AGE-OF-THE-SNAPSHOT]     default 150s; it takes about ten minutes
+# usage: scripts/fault_injection.sh [AGE-OF-THE-SNAPSHOT]     default 150s; it takes about ten minutes
 # FRESHET_TEST_REDIS, FRESHET_TEST_REDIS_CLUSTER, FRESHET_TEST_ELASTICSEARCH and
 # FRESHET_TEST_POSTGRES are the addresses of the services. The test kills only processes
 # that it has started; its index is in the given Elasticsearch.

@@ -41,29 +41,29 @@ func TestLateUntilWhatWasDueIsDone(t *testing.T) {
 	q, err := socialsqlite.Open(t.Context(), filepath.Join(t.TempDir(), "social.db"), social.Options{Clock: now.Now})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, q.Close()) })
-	l := NewLate(q, now.Now)
-	require.False(t, l.Now())
+	l := NewCompleteness(q, now.Now)
+	require.False(t, l.Incomplete())
 	mark := func(key string) {
 		dirty := []jobs.Spec{{Kind: jobs.Deliver, Key: key}, {Kind: jobs.Index, Key: key, Priority: jobs.PriorityLater}}
 		require.NoError(t, q.Enqueue(t.Context(), dirty...))
 		now.advance(time.Second)
 	}
 	mark("post:before")
-	l.Note()
+	l.Unreachable()
 	now.advance(time.Second)
 	mark("post:after")
 	l.Check(t.Context())
-	require.True(t, l.Now(), "what was due before waits")
+	require.True(t, l.Incomplete(), "what was due before waits")
 	list, err := q.Lease(t.Context(), 1, time.Minute)
 	require.NoError(t, err)
 	require.Equal(t, "post:before", list[0].Key)
 	require.Equal(t, jobs.Deliver, list[0].Kind)
 	l.Check(t.Context())
-	require.True(t, l.Now(), "it runs")
+	require.True(t, l.Incomplete(), "it runs")
 	_, err = q.Done(t.Context(), list[0])
 	require.NoError(t, err)
 	l.Check(t.Context())
-	require.False(t, l.Now(), "what became due later does not count, nor what waits for the catalog")
+	require.False(t, l.Incomplete(), "what became due later does not count, nor what waits for the catalog")
 }
 
 // TestListsThatLackSomethingSaySo checks that posts that have waited too long for their delivery
@@ -71,19 +71,19 @@ func TestLateUntilWhatWasDueIsDone(t *testing.T) {
 // stands still.
 func TestListsThatLackSomethingSaySo(t *testing.T) {
 	q, now := &waiting{oldest: time.Hour}, &clock{noon}
-	l := NewLate(q, now.Now)
+	l := NewCompleteness(q, now.Now)
 	look := func() bool {
 		for range askEvery / CheckEvery {
 			l.Check(t.Context())
 		}
-		assert.False(t, l.Now(), "lists can be reached, and answer")
-		return l.Behind()
+		assert.False(t, l.Incomplete(), "lists can be reached, and answer")
+		return l.QueueBehind()
 	}
-	assert.True(t, l.Behind(), "nobody has asked yet")
+	assert.True(t, l.QueueBehind(), "nobody has asked yet")
 	l.Check(t.Context())
-	assert.False(t, l.Behind(), "the first look asks")
+	assert.False(t, l.QueueBehind(), "the first look asks")
 	assert.False(t, look())
-	q.missing = behindAfter
+	q.missing = queueBehindAfter
 	assert.False(t, look())
 	q.missing++
 	assert.True(t, look())
@@ -91,7 +91,7 @@ func TestListsThatLackSomethingSaySo(t *testing.T) {
 	assert.True(t, look(), "nobody knows")
 	q.err, q.missing = nil, 0
 	l.Check(t.Context())
-	assert.True(t, l.Behind(), "the queue is asked once a second")
+	assert.True(t, l.QueueBehind(), "the queue is asked once a second")
 	assert.False(t, look())
 }
 
@@ -99,28 +99,28 @@ func TestListsThatLackSomethingSaySo(t *testing.T) {
 // because it is unknown what they lack.
 func TestAQueueThatCannotBeAsked(t *testing.T) {
 	q, now := &waiting{err: errors.New("no connection")}, &clock{noon}
-	l := NewLate(q, now.Now)
-	l.Note()
+	l := NewCompleteness(q, now.Now)
+	l.Unreachable()
 	l.Check(t.Context())
-	assert.True(t, l.Now())
+	assert.True(t, l.Incomplete())
 	q.err = nil
 	l.Check(t.Context())
-	assert.False(t, l.Now())
+	assert.False(t, l.Incomplete())
 }
 
 // TestListsThatAreLateAgain checks that lists which become late during a query of the queue stay
 // late, because its answer is outdated.
 func TestListsThatAreLateAgain(t *testing.T) {
 	now := &clock{noon}
-	l := NewLate(nil, now.Now)
+	l := NewCompleteness(nil, now.Now)
 	q := asking(func() {
 		now.advance(time.Second)
-		l.Note()
+		l.Unreachable()
 	})
 	l.queue = q
-	l.Note()
+	l.Unreachable()
 	l.Check(t.Context())
-	assert.True(t, l.Now())
+	assert.True(t, l.Incomplete())
 }
 
 // asking is an empty queue that calls a function during each query.
@@ -135,42 +135,42 @@ func (q asking) Ages(context.Context) (jobs.Ages, error) {
 // their data that began after the last failure to reach them.
 func TestWatchedListsAreTrustedOnlyAfterALook(t *testing.T) {
 	now := &clock{noon}
-	l := NewLate(&waiting{}, now.Now)
-	NewRestored(nil, nil, l, now.Now, nil)
-	l.Note()
+	l := NewCompleteness(&waiting{}, now.Now)
+	NewDataCheck(nil, nil, l, now.Now, nil)
+	l.Unreachable()
 	l.Check(t.Context())
-	assert.True(t, l.Now())
-	doubts := l.doubts()
-	l.Note()
-	l.hold()
-	l.trust(doubts)
+	assert.True(t, l.Incomplete())
+	doubts := l.outageCount()
+	l.Unreachable()
+	l.markReplaced()
+	l.confirmData(doubts)
 	l.Check(t.Context())
-	assert.True(t, l.Now(), "the look began before")
-	assert.True(t, l.Older())
-	l.trust(l.doubts())
+	assert.True(t, l.Incomplete(), "the look began before")
+	assert.True(t, l.HasOldData())
+	l.confirmData(l.outageCount())
 	l.Check(t.Context())
-	assert.False(t, l.Now())
+	assert.False(t, l.Incomplete())
 }
 
 // TestOlderDataIsOverWhenItIsDeliveredAgain checks that lists count as older until the missing
 // posts have been delivered again, not only until they are found.
 func TestOlderDataIsOverWhenItIsDeliveredAgain(t *testing.T) {
 	q, now := &waiting{oldest: time.Second}, &clock{noon}
-	l := NewLate(q, now.Now)
-	l.hold()
-	assert.True(t, l.Now())
-	assert.True(t, l.Older())
+	l := NewCompleteness(q, now.Now)
+	l.markReplaced()
+	assert.True(t, l.Incomplete())
+	assert.True(t, l.HasOldData())
 	l.markRedelivery()
-	l.trust(l.doubts())
+	l.confirmData(l.outageCount())
 	l.Check(t.Context())
-	assert.True(t, l.Older(), "it is still delivered")
+	assert.True(t, l.HasOldData(), "it is still delivered")
 	now.advance(time.Second)
 	l.Check(t.Context())
-	assert.True(t, l.Now(), "the job waits since then")
+	assert.True(t, l.Incomplete(), "the job waits since then")
 	q.oldest = 0
 	l.Check(t.Context())
-	assert.False(t, l.Older())
-	assert.False(t, l.Now())
+	assert.False(t, l.HasOldData())
+	assert.False(t, l.Incomplete())
 }
 
 // cards has a cached card in a Redis that answers.
@@ -183,15 +183,15 @@ func (cards) Cached(context.Context, []string) ([]social.Card, error) {
 // TestKeptCardsOfOlderData checks that cached cards of older data are not shown: deleted posts may
 // be among them.
 func TestKeptCardsOfOlderData(t *testing.T) {
-	l := NewLate(&waiting{}, noon.Local)
-	kept := KeptCards(cards{}, l)
+	l := NewCompleteness(&waiting{}, noon.Local)
+	kept := CachedCards(cards{}, l)
 	found, err := kept.Cached(t.Context(), []string{"p"})
 	require.NoError(t, err)
 	assert.Len(t, found, 1)
-	l.Note()
+	l.Unreachable()
 	_, err = kept.Cached(t.Context(), []string{"p"})
 	require.NoError(t, err, "it is the data of before")
-	l.hold()
+	l.markReplaced()
 	_, err = kept.Cached(t.Context(), []string{"p"})
 	assert.ErrorIs(t, err, social.ErrCacheUnavailable)
 }
@@ -213,9 +213,9 @@ func TestAReadThatFailsMakesListsLate(t *testing.T) {
 		err  error
 		late bool
 	}{{nil, false}, {timeline.ErrUnavailable, true}, {context.Canceled, false}} {
-		l := NewLate(&waiting{}, noon.Local)
+		l := NewCompleteness(&waiting{}, noon.Local)
 		_, err := Reader(reading{err: c.err}, l).Read(t.Context(), "u", timeline.Position{}, 10)
 		require.ErrorIs(t, err, c.err)
-		assert.Equal(t, c.late, l.Now(), "%v", c.err)
+		assert.Equal(t, c.late, l.Incomplete(), "%v", c.err)
 	}
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Finds phrases that comments and documents of this project must not contain.
-# usage: scripts/words.sh
+# usage: scripts/check_wording.sh
 # "X is what Y does" hides what X is: write "X is the Y of …". The list below has each other
 # phrase with its plainer replacement.
 set -euo pipefail
@@ -27,7 +27,7 @@ stands? in for               replaces, is used instead of
 goes? without                lacks
 somebody else.s              foreign, of another agent
 '
-files=(--include='*.go' --include='*.md' --include='*.yaml' --include='*.yml' --include='*.js' --include='*.ts' --include='*.tsx' --include='*.html' --include='*.sh' --include='*.sql' --exclude=words.sh --exclude-dir=node_modules --exclude-dir=.git)
+files=(--include='*.go' --include='*.md' --include='*.yaml' --include='*.yml' --include='*.js' --include='*.ts' --include='*.tsx' --include='*.html' --include='*.sh' --include='*.sql' --exclude=check_wording.sh --exclude-dir=node_modules --exclude-dir=.git)
 failed=
 while read -r line; do
   [ -n "$line" ] || continue

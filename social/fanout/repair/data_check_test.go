@@ -26,8 +26,8 @@ type server struct {
 	client   redis.UniversalClient
 	prefix   string
 	queue    *waiting
-	late     *Late
-	restored *Restored
+	late     *Completeness
+	restored *DataCheck
 	log      *bytes.Buffer
 	again    []time.Duration // the times after noon since which posts were delivered again
 	fails    error           // the error of delivering again
@@ -35,9 +35,9 @@ type server struct {
 
 func newServer(t *testing.T, client redis.UniversalClient, prefix string) *server {
 	s := &server{T: t, clock: &clock{noon}, client: client, prefix: prefix, queue: &waiting{}, log: &bytes.Buffer{}}
-	s.late = NewLate(s.queue, s.clock.Now)
+	s.late = NewCompleteness(s.queue, s.clock.Now)
 	stamps := timelineredis.NewStamps(client, prefix)
-	s.restored = NewRestored(stamps, s.lost, s.late, s.clock.Now, slog.New(slog.NewTextHandler(s.log, nil)))
+	s.restored = NewDataCheck(stamps, s.lost, s.late, s.clock.Now, slog.New(slog.NewTextHandler(s.log, nil)))
 	return s
 }
 
@@ -46,7 +46,7 @@ func first(t *testing.T) *server {
 	client, prefix := testenv.Redis(t)
 	s := newServer(t, client, prefix)
 	s.restored.Begin(t.Context())
-	require.False(t, s.late.Now())
+	require.False(t, s.late.Incomplete())
 	return s
 }
 
@@ -98,12 +98,12 @@ func TestListsOfUnknownDataAreDropped(t *testing.T) {
 	a := newServer(t, client, prefix)
 	a.list()
 	a.restored.Check(t.Context())
-	assert.True(t, a.late.Now())
+	assert.True(t, a.late.Incomplete())
 	assert.True(t, a.there(), "looking changes nothing")
 	assert.False(t, a.right())
 	a.restored.Begin(t.Context())
 	assert.False(t, a.there())
-	assert.False(t, a.late.Now())
+	assert.False(t, a.late.Incomplete())
 	assert.True(t, a.right())
 	assert.Contains(t, a.log.String(), "lists=1")
 	assert.Empty(t, a.again)
@@ -113,7 +113,7 @@ func TestListsOfUnknownDataAreDropped(t *testing.T) {
 	b.restored.Begin(t.Context())
 	assert.True(t, b.right())
 	assert.True(t, b.there())
-	assert.False(t, b.late.Now())
+	assert.False(t, b.late.Incomplete())
 }
 
 // TestWhatARestoredRedisLacksIsDelivered checks that posts since the stamp are delivered again, and
@@ -125,8 +125,8 @@ func TestWhatARestoredRedisLacksIsDelivered(t *testing.T) {
 		dropped bool
 	}{
 		"a moment ago":               {-time.Second, false},
-		"as long as the queue knows": {-knownFor, false},
-		"longer than that":           {-knownFor - time.Second, true},
+		"as long as the queue knows": {-retainedFor, false},
+		"longer than that":           {-retainedFor - time.Second, true},
 		"a clock is a little ahead":  {ahead, false},
 		"tomorrow":                   {24 * time.Hour, true},
 	} {
@@ -137,20 +137,20 @@ func TestWhatARestoredRedisLacksIsDelivered(t *testing.T) {
 			s.stamp(-time.Hour, c.at)
 			s.queue.oldest = time.Minute
 			s.restored.Check(t.Context())
-			require.True(t, s.late.Older(), "it is noticed")
+			require.True(t, s.late.HasOldData(), "it is noticed")
 			s.restored.repair(t.Context())
 			assert.True(t, s.right())
 			assert.Equal(t, c.dropped, !s.there())
-			assert.Equal(t, c.dropped, !s.late.Now())
+			assert.Equal(t, c.dropped, !s.late.Incomplete())
 			if c.dropped {
 				assert.Empty(t, s.again)
 				return
 			}
 			assert.Equal(t, []time.Duration{min(c.at, 0)}, s.again)
-			assert.True(t, s.late.Older())
+			assert.True(t, s.late.HasOldData())
 			s.queue.oldest = 0
 			s.late.Check(t.Context())
-			assert.False(t, s.late.Now())
+			assert.False(t, s.late.Incomplete())
 		})
 	}
 }
@@ -166,14 +166,14 @@ func TestARepairThatFails(t *testing.T) {
 		s.restored.Check(t.Context())
 		s.restored.repair(t.Context())
 		s.late.Check(t.Context())
-		assert.True(t, s.late.Older())
+		assert.True(t, s.late.HasOldData())
 		assert.False(t, s.right())
 	}
 	s.fails = nil
 	s.restored.Check(t.Context())
 	s.restored.repair(t.Context())
 	s.late.Check(t.Context())
-	assert.False(t, s.late.Now())
+	assert.False(t, s.late.Incomplete())
 	assert.Len(t, s.again, 3)
 }
 
@@ -218,6 +218,6 @@ func TestARedisThatIsDown(t *testing.T) {
 	s := newServer(t, down, "")
 	s.restored.Begin(t.Context())
 	s.late.Check(t.Context())
-	assert.True(t, s.late.Now())
-	assert.False(t, s.late.Older(), "it is not known to be another")
+	assert.True(t, s.late.Incomplete())
+	assert.False(t, s.late.HasOldData(), "it is not known to be another")
 }

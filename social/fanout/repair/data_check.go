@@ -20,25 +20,25 @@ const (
 	stampsEvery = time.Second
 	// stampsTimeout is the time limit of a check.
 	stampsTimeout = time.Second
-	// knownFor is the age up to which the queue still has the completed jobs, less a margin for the
+	// retainedFor is the age up to which the queue still has the completed jobs, less a margin for the
 	// clock differences of servers and for the time that redelivery takes.
-	knownFor = jobs.CompletedTTL - 4*time.Minute
+	retainedFor = jobs.CompletedTTL - 4*time.Minute
 	// ahead is the tolerance for stamps in the future, because servers' clocks differ.
 	ahead = 2 * time.Minute
 )
 
-// Lost delivers again what lists may lack since a time, and returns the number of jobs for that.
-type Lost func(ctx context.Context, since time.Time) (int, error)
+// Redeliver delivers again what lists may lack since a time, and returns the number of jobs for that.
+type Redeliver func(ctx context.Context, since time.Time) (int, error)
 
-// Restored detects that the Redis of the lists has other data than before, which may lack
+// DataCheck detects that the Redis of the lists has other data than before, which may lack
 // deliveries: after a failover, a restart, or the restore of a snapshot. It delivers them again, or
 // if it is unknown what is missing, drops the lists, which are then rebuilt.
-type Restored struct {
-	stamps *timelineredis.Stamps
-	lost   Lost
-	late   *Late
-	clock  feed.Clock
-	log    *slog.Logger
+type DataCheck struct {
+	stamps       *timelineredis.Stamps
+	redeliver    Redeliver
+	completeness *Completeness
+	clock        feed.Clock
+	log          *slog.Logger
 
 	mu    sync.Mutex
 	known map[string]string // stamp → the data that this process knows to be right
@@ -47,20 +47,20 @@ type Restored struct {
 	refused bool
 }
 
-// NewRestored returns a Restored that reports to late. From then on late trusts no lists before
-// they were checked.
-func NewRestored(stamps *timelineredis.Stamps, lost Lost, late *Late, clock feed.Clock, log *slog.Logger) *Restored {
-	late.watched = true
-	return &Restored{stamps: stamps, lost: lost, late: late, clock: clock, log: log, known: map[string]string{}}
+// NewDataCheck returns a DataCheck that reports to c. From then on c counts no lists as
+// complete before they were checked.
+func NewDataCheck(stamps *timelineredis.Stamps, redeliver Redeliver, c *Completeness, clock feed.Clock, log *slog.Logger) *DataCheck {
+	c.checksData = true
+	return &DataCheck{stamps: stamps, redeliver: redeliver, completeness: c, clock: clock, log: log, known: map[string]string{}}
 }
 
 // Check finds data that is not known to be right. It is fast; repair does the repair.
-func (r *Restored) Check(ctx context.Context) {
+func (r *DataCheck) Check(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, stampsTimeout)
 	defer cancel()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	began := r.late.doubts()
+	began := r.completeness.outageCount()
 	list, err := r.stamps.Look(ctx, r.clock())
 	down := errors.Is(err, timeline.ErrUnavailable)
 	refused := err != nil && !down && ctx.Err() == nil
@@ -69,7 +69,7 @@ func (r *Restored) Check(ctx context.Context) {
 	}
 	r.refused = refused
 	if down {
-		r.late.Note()
+		r.completeness.Unreachable()
 	}
 	r.found = r.found[:0]
 	for _, st := range list {
@@ -81,14 +81,14 @@ func (r *Restored) Check(ctx context.Context) {
 		}
 	}
 	if len(r.found) > 0 {
-		r.late.hold()
+		r.completeness.markReplaced()
 	} else if err == nil || refused {
-		r.late.trust(began)
+		r.completeness.confirmData(began)
 	}
 }
 
 // repair repairs the lists on the data that Check has found.
-func (r *Restored) repair(ctx context.Context) {
+func (r *DataCheck) repair(ctx context.Context) {
 	r.mu.Lock()
 	found := slices.Clone(r.found)
 	r.mu.Unlock()
@@ -104,13 +104,13 @@ func (r *Restored) repair(ctx context.Context) {
 	r.Check(ctx) // lists are trusted once nothing is found
 }
 
-func (r *Restored) repairAll(ctx context.Context, found []timelineredis.Stamp) error {
+func (r *DataCheck) repairAll(ctx context.Context, found []timelineredis.Stamp) error {
 	now := r.clock()
 	var unknown []timelineredis.Stamp
 	since := now
 	for _, st := range found {
-		switch from := r.lacksSince(st); {
-		case from.IsZero() || from.Before(now.Add(-knownFor)) || from.After(now.Add(ahead)):
+		switch from := r.missingSince(st); {
+		case from.IsZero() || from.Before(now.Add(-retainedFor)) || from.After(now.Add(ahead)):
 			unknown = append(unknown, st)
 		case from.Before(since):
 			since = from
@@ -126,12 +126,12 @@ func (r *Restored) repairAll(ctx context.Context, found []timelineredis.Stamp) e
 		}
 	}
 	if len(unknown) < len(found) {
-		n, err := r.lost(ctx, since)
+		n, err := r.redeliver(ctx, since)
 		if err != nil {
 			return err
 		}
 		r.log.WarnContext(ctx, "Redis may lack recent deliveries to lists: they are repeated", "since", since, "jobs", n)
-		r.late.markRedelivery()
+		r.completeness.markRedelivery()
 	}
 	adopted, err := r.stamps.Adopt(ctx, now, found)
 	r.mu.Lock()
@@ -142,9 +142,9 @@ func (r *Restored) repairAll(ctx context.Context, found []timelineredis.Stamp) e
 	return err
 }
 
-// lacksSince returns the time since which writes may be missing from the data, or zero if it is
+// missingSince returns the time since which writes may be missing from the data, or zero if it is
 // unknown.
-func (r *Restored) lacksSince(st timelineredis.Stamp) time.Time {
+func (r *DataCheck) missingSince(st timelineredis.Stamp) time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
@@ -158,7 +158,7 @@ func (r *Restored) lacksSince(st timelineredis.Stamp) time.Time {
 
 // Begin checks the lists and repairs them, within a short time limit: lists that are not known to
 // be right are not read.
-func (r *Restored) Begin(ctx context.Context) {
+func (r *DataCheck) Begin(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, stampsTimeout)
 	defer cancel()
 	r.Check(ctx)
@@ -166,7 +166,7 @@ func (r *Restored) Begin(ctx context.Context) {
 }
 
 // Run checks and repairs periodically until ctx ends.
-func (r *Restored) Run(ctx context.Context) {
+func (r *DataCheck) Run(ctx context.Context) {
 	periodic.Every(ctx, stampsEvery, func(ctx context.Context) {
 		r.Check(ctx)
 		r.repair(ctx)
