@@ -194,7 +194,8 @@ func (b *bench) measure(ctx context.Context) error {
 }
 
 func (b *bench) measurePart(ctx context.Context, p part) error {
-	if why := p.needs(b); why != "" {
+	why := p.needs(b)
+	if why != "" {
 		b.progress("skipped: %s, %s: %s", p.name, p.mode, why)
 		b.report.Results = append(b.report.Results, Result{Part: p.name, Mode: p.mode, Skipped: why})
 		return nil

@@ -55,7 +55,8 @@ func (p *promises) of(r *Result) {
 			p.atMost(r, "p99", "refresh, embedded, "+size+", p99", 5, "ms")
 		}
 	case "dedup":
-		if seen, _ := r.figure("seen"); seen != float64(heavy[0]) {
+		seen, _ := r.figure("seen")
+		if seen != float64(heavy[0]) {
 			return // the filters are the same for all agents
 		}
 		figure := "filter"

@@ -210,7 +210,8 @@ func (e exact) side(b *bench, h *history) side {
 				for i, group := range h.asked {
 					found[i] = false
 					for _, day := range e[h.agent] {
-						if _, found[i] = day[group]; found[i] {
+						_, found[i] = day[group]
+						if found[i] {
 							break
 						}
 					}

@@ -75,7 +75,8 @@ func (f *flow) during(ctx context.Context, do func(context.Context) error) (turn
 			sum.times.Merge(t.times)
 		}
 	}
-	if cause := context.Cause(ctx); cause != nil {
+	cause := context.Cause(ctx)
+	if cause != nil {
 		return sum, cause // the first error
 	}
 	return sum, err

@@ -264,7 +264,8 @@ func (b *bench) verifyStored(ctx context.Context, s *system, u *upload, now time
 		return errors.Join(err, unknown)
 	}
 	for it := range eachItem(u.items, now) {
-		if ids = append(ids, it.ID); len(ids) == cap(ids) {
+		ids = append(ids, it.ID)
+		if len(ids) == cap(ids) {
 			if err := look(); err != nil {
 				return err
 			}

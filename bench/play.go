@@ -110,7 +110,8 @@ type visited struct {
 // unseen ones.
 func (p *play) visit(ctx context.Context, now time.Time, limit int) (v visited, err error) {
 	agent := p.random.IntN(p.traffic.Agents)
-	if _, waits := p.waiting[agent]; waits {
+	_, waits := p.waiting[agent]
+	if waits {
 		if err := p.record(ctx, now); err != nil {
 			return v, err
 		}
@@ -162,7 +163,8 @@ func (p *play) candidates() (items []uint64, groups []string) {
 	drawn := make(map[uint64]struct{}, askedEach)
 	for tries := 0; len(items) < askedEach && tries < 10*askedEach; tries++ {
 		item := p.zipf.Uint64()
-		if _, again := drawn[item]; again {
+		_, again := drawn[item]
+		if again {
 			continue
 		}
 		drawn[item] = struct{}{}

@@ -72,7 +72,8 @@ func (b *bench) startOnce(ctx context.Context, dir string) (took time.Duration, 
 	go func() { exited <- cmd.Wait() }()
 	defer func() {
 		_ = cmd.Process.Signal(os.Interrupt)
-		if stopped := <-exited; stopped != nil && ctx.Err() == nil {
+		stopped := <-exited
+		if stopped != nil && ctx.Err() == nil {
 			err = errors.Join(err, fmt.Errorf("%s serve: %w: %s", b.o.Executable, stopped, log.String()))
 		}
 	}()

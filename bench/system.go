@@ -63,7 +63,8 @@ func (b *bench) serve(ctx context.Context, cfg configs.Config, options ...server
 	stop := func() error {
 		end()
 		err := <-ended
-		if t := a.Totals(); t.Recorded+t.Deferred != t.Delivered {
+		t := a.Totals()
+		if t.Recorded+t.Deferred != t.Delivered {
 			b.impossible("%d impressions were delivered, %d recorded and %d deferred", t.Delivered, t.Recorded, t.Deferred)
 		}
 		return err
@@ -74,7 +75,8 @@ func (b *bench) serve(ctx context.Context, cfg configs.Config, options ...server
 // recorded waits until all delivered impressions are in the filters.
 func (s *system) recorded(ctx context.Context) error {
 	for {
-		if t := s.Totals(); t.Recorded+t.Deferred >= t.Delivered {
+		t := s.Totals()
+		if t.Recorded+t.Deferred >= t.Delivered {
 			return nil
 		}
 		select {
@@ -195,7 +197,8 @@ func eachItem(n int, now time.Time) iter.Seq[feed.Item] {
 		made := demo.Generate(demoSeed, min(n, variety), now)
 		for i := range n {
 			it := made[i%len(made)]
-			if lap := i / len(made); lap > 0 {
+			lap := i / len(made)
+			if lap > 0 {
 				it.ID = fmt.Sprintf("%s-%d", it.ID, lap)
 				it.Title = fmt.Sprintf("%s (%d)", it.Title, lap)
 				it.UpdateTime -= int64(lap)

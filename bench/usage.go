@@ -125,7 +125,8 @@ func redisInfo(ctx context.Context, c *redis.Client, section string) (map[string
 	}
 	fields := map[string]string{}
 	for line := range strings.Lines(text) {
-		if name, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
+		name, value, ok := strings.Cut(strings.TrimSpace(line), ":")
+		if ok {
 			fields[name] = value
 		}
 	}

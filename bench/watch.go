@@ -82,7 +82,8 @@ func (w *watch) time(ctx context.Context, to *atomic.Int64) func() {
 	start := time.Now()
 	w.busyMu.Lock()
 	defer w.busyMu.Unlock()
-	if w.underWay++; w.underWay == 1 {
+	w.underWay++
+	if w.underWay == 1 {
 		w.began = start
 	}
 	return func() {
@@ -90,7 +91,8 @@ func (w *watch) time(ctx context.Context, to *atomic.Int64) func() {
 		to.Add(int64(end.Sub(start)))
 		w.busyMu.Lock()
 		defer w.busyMu.Unlock()
-		if w.underWay--; w.underWay == 0 {
+		w.underWay--
+		if w.underWay == 0 {
 			w.busy += end.Sub(w.began)
 		}
 	}

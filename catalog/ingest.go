@@ -140,7 +140,8 @@ func (b *newerBatch) Put(ctx context.Context) ([]error, error) {
 	b.items = nil
 	errs, newest := make([]error, len(all)), make(map[string]int, len(all))
 	for i, it := range all {
-		if before, twice := newest[it.ID]; twice && all[before].UpdateTime >= it.UpdateTime {
+		before, twice := newest[it.ID]
+		if twice && all[before].UpdateTime >= it.UpdateTime {
 			errs[i] = ndjson.ErrKept
 		} else {
 			newest[it.ID] = i

@@ -36,7 +36,8 @@ func (in *Ingest) Patch(ctx context.Context, id string, patch []byte) (feed.Item
 
 // patched applies the members of a patch to an item.
 func (in *Ingest) patched(it feed.Item, patch map[string]json.RawMessage) (feed.Item, error) {
-	if _, given := patch["group_id"]; !given && in.cfg.GroupByURL && it.GroupID == feed.URLGroup(it.URL) {
+	_, given := patch["group_id"]
+	if !given && in.cfg.GroupByURL && it.GroupID == feed.URLGroup(it.URL) {
 		it.GroupID = ""
 	}
 	it.AuthorIDs, it.Langs = nil, nil // the catalog preserves them
@@ -52,10 +53,10 @@ func (in *Ingest) patched(it feed.Item, patch map[string]json.RawMessage) (feed.
 		return feed.Item{}, err
 	}
 	// Multiple authors or languages are preserved unless the patch sets the field.
-	if _, given := patch["author_id"]; given {
+	if _, ok := patch["author_id"]; ok {
 		it.AuthorIDs = []string{}
 	}
-	if _, given := patch["lang"]; given {
+	if _, ok := patch["lang"]; ok {
 		it.Langs = []string{}
 	}
 	if in.cfg.GroupByURL && it.GroupID == "" {

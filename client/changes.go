@@ -44,7 +44,8 @@ func (c *changes) end(what string, mine *change) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	left := slices.DeleteFunc(c.all[what], func(other *change) bool { return other == mine })
-	if c.all[what] = left; len(left) == 0 {
+	c.all[what] = left
+	if len(left) == 0 {
 		delete(c.all, what)
 	}
 }

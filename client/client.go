@@ -165,7 +165,8 @@ func (c *Client) Ready(ctx context.Context) (map[string]Dependency, error) {
 		raw = refused.Data
 	}
 	if len(raw) > 0 {
-		if uerr := json.Unmarshal(raw, &data); uerr != nil && err == nil {
+		uerr := json.Unmarshal(raw, &data)
+		if uerr != nil && err == nil {
 			err = fmt.Errorf("decode the response to GET /readyz: %w", uerr)
 		}
 	}

@@ -186,10 +186,12 @@ func (u *upload) send() error {
 		Timeout:    longestTimeout,
 		Repeatable: true, // an item replaces itself, a count is absolute, an event is applied once
 	})
-	if refused := (*Error)(nil); errors.As(err, &refused) {
+	refused := (*Error)(nil)
+	if errors.As(err, &refused) {
 		_ = json.Unmarshal(refused.Data, &report) // partial result, usually empty
 	}
-	if accountErr := u.account(report); err == nil {
+	accountErr := u.account(report)
+	if err == nil {
 		err = cmp.Or(accountErr, u.complete(report))
 	}
 	if err != nil {
@@ -218,7 +220,8 @@ func (u *upload) account(report api.Upload) error {
 
 // complete checks that the report covers every line that was sent.
 func (u *upload) complete(report api.Upload) error {
-	if n := report.Accepted + report.Rejected; n != len(u.numbers) {
+	n := report.Accepted + report.Rejected
+	if n != len(u.numbers) {
 		return fmt.Errorf("the server reported %d lines, but %d were sent", n, len(u.numbers))
 	}
 	return nil

@@ -40,7 +40,8 @@ func (l *live) fetch(packed io.Reader) {
 	var bufs [2][64 << 10]byte
 	for i := 0; ; i ^= 1 {
 		var c chunk
-		if c.err = err; err == nil {
+		c.err = err
+		if err == nil {
 			var n int
 			n, err = r.Read(bufs[i][:])
 			if errors.Is(err, io.ErrUnexpectedEOF) {

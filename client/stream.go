@@ -110,7 +110,8 @@ func (s *stream) connect(ctx context.Context, yield func(News, error) bool) (beg
 		return false, fmt.Errorf("%w: %w", ErrUnreachable, err)
 	}
 	defer func() { _ = res.Body.Close() }()
-	if kind, _, _ := strings.Cut(res.Header.Get("Content-Type"), ";"); res.StatusCode != http.StatusOK || kind != "text/event-stream" {
+	kind, _, _ := strings.Cut(res.Header.Get("Content-Type"), ";")
+	if res.StatusCode != http.StatusOK || kind != "text/event-stream" {
 		answer, err := io.ReadAll(io.LimitReader(res.Body, longestLine))
 		if err != nil {
 			return false, fmt.Errorf("%w: %w", ErrUnreachable, err)

@@ -160,7 +160,8 @@ func (e Elasticsearch) URLs() []string {
 		if err != nil || u.User == nil {
 			continue
 		}
-		if _, given := u.User.Password(); !given && e.Password != "" {
+		_, given := u.User.Password()
+		if !given && e.Password != "" {
 			u.User = url.UserPassword(u.User.Username(), e.Password)
 			urls[i] = u.String()
 		}

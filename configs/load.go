@@ -66,7 +66,8 @@ func applyFile(c *Config, name string, data []byte) Problems {
 	}
 	layer, dotted := map[string]any{}, Problems(nil)
 	flatten("", sections, func(key string, value any, inName bool) {
-		if layer[key] = value; inName {
+		layer[key] = value
+		if inName {
 			dotted = append(dotted, Problem{Key: key, Source: name, Message: "must be written as nested sections, without dots in a name"})
 		}
 	})
@@ -123,7 +124,8 @@ func apply(c *Config, layer map[string]any, source func(key string) string) Prob
 		raw := layer[key]
 		f, known := byKey[key]
 		if !known {
-			if message := unknown(key, raw); message != "" {
+			message := unknown(key, raw)
+			if message != "" {
 				all = append(all, Problem{Key: key, Source: source(key), Message: message})
 			}
 			continue
@@ -155,7 +157,8 @@ func unknown(key string, raw any) string {
 func applyEnv(c *Config, environ []string) (all Problems) {
 	vars := map[string]string{}
 	for _, variable := range environ {
-		if name, value, _ := strings.Cut(variable, "="); strings.HasPrefix(name, envPrefix) && !reserved(name, value) {
+		name, value, _ := strings.Cut(variable, "=")
+		if strings.HasPrefix(name, envPrefix) && !reserved(name, value) {
 			vars[name] = value
 		}
 	}

@@ -25,7 +25,8 @@ func mask(s string) string {
 		return s
 	}
 	start := 0
-	if scheme, _, ok := strings.Cut(s[:end], "://"); ok && !strings.Contains(scheme, "@") {
+	scheme, _, ok := strings.Cut(s[:end], "://")
+	if ok && !strings.Contains(scheme, "@") {
 		start = len(scheme) + len("://")
 	}
 	return s[:start] + masked + s[end:]

@@ -80,10 +80,12 @@ func setRanking(c *Config, changes, source string) Problems {
 // the parameter's JSON name.
 func rankingProblem(err error, source string) Problem {
 	text := mask(strings.TrimPrefix(err.Error(), "bad ranking parameters: "))
-	if path, message, ok := strings.Cut(text, " must "); ok && !strings.Contains(path, " ") {
+	path, message, ok := strings.Cut(text, " must ")
+	if ok && !strings.Contains(path, " ") {
 		path, within, _ := strings.Cut(path, "[") // as in decay.curves[1].scale
 		name := path
-		if p, known := feed.ParameterOf(path); known {
+		p, known := feed.ParameterOf(path)
+		if known {
 			name = p.Name
 		} else if path == "decay.curves" {
 			name = "curves"

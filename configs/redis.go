@@ -87,7 +87,8 @@ func parseRedisURL(text string) (s RedisServer, problem string) {
 		s.Username, s.Password = user, password
 	}
 	for _, addr := range append([]string{net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), port))}, params["addr"]...) {
-		if problem := hostPort(addr, false); problem != "" {
+		problem := hostPort(addr, false)
+		if problem != "" {
 			return s, "has a server that " + problem
 		}
 		s.Addrs = append(s.Addrs, addr)

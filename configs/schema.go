@@ -65,7 +65,8 @@ func fieldsOf(t reflect.Type, prefix string, index []int) []field {
 			continue
 		}
 		f := field{key: key, help: sf.Tag.Get("help"), secret: sf.Tag.Get("secret") == "true", index: at, kind: kind}
-		if values := sf.Tag.Get("oneof"); values != "" {
+		values := sf.Tag.Get("oneof")
+		if values != "" {
 			f.oneof = strings.Split(values, ",")
 		}
 		if least, most, ok := strings.Cut(sf.Tag.Get("range"), " to "); ok {
@@ -136,7 +137,8 @@ func parseList(raw any) (any, bool) {
 	switch v := raw.(type) {
 	case string:
 		for _, one := range strings.Split(v, ",") {
-			if one = strings.TrimSpace(one); one != "" {
+			one = strings.TrimSpace(one)
+			if one != "" {
 				list = append(list, one)
 			}
 		}

@@ -156,7 +156,8 @@ func (c Config) checkListsRedis(p *Problems) {
 	if c.Timeline.RedisURL == "" {
 		return
 	}
-	if _, problem := parseRedisURL(c.Timeline.RedisURL); problem != "" {
+	_, problem := parseRedisURL(c.Timeline.RedisURL)
+	if problem != "" {
 		p.add("timeline.redis_url", "%s", problem)
 	}
 	if !c.UsesPostgres() {

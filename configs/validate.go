@@ -25,7 +25,8 @@ func (c Config) problems() Problems {
 	if err := c.Ranking.Validate(); err != nil {
 		p = append(p, rankingProblem(err, ""))
 	}
-	if rate := c.Dedup.FalsePositiveRate; !(rate > 0 && rate < 1) {
+	rate := c.Dedup.FalsePositiveRate
+	if !(rate > 0 && rate < 1) {
 		p.add("dedup.false_positive_rate", "must lie between 0 and 1, both excluded, not %v", rate)
 	}
 	c.Redis.check(&p)
@@ -104,7 +105,8 @@ func (c Config) checkRetention(p *Problems) {
 }
 
 func (s Server) check(p *Problems) {
-	if problem := hostPort(s.Addr, true); problem != "" {
+	problem := hostPort(s.Addr, true)
+	if problem != "" {
 		p.add("server.addr", "%s", problem)
 	}
 	for _, o := range s.CORSOrigins {
@@ -160,7 +162,8 @@ func (a Auth) check(p *Problems, addr string) {
 		if a.JWT.Secret == "" && a.JWT.JWKS == "" {
 			p.add("auth.jwt", "needs a key to verify tokens with: set auth.jwt.secret (HS256) or auth.jwt.jwks (a file with RS256 or ES256 keys)")
 		}
-		if n := len(a.JWT.Secret); n > 0 && n < leastHS256 {
+		n := len(a.JWT.Secret)
+		if n > 0 && n < leastHS256 {
 			p.add("auth.jwt.secret", "must have %d bytes or more, not %d: anyone who can guess it can act as any agent; make one with openssl rand -hex 32", leastHS256, n)
 		}
 		if a.JWT.Secret != "" && a.JWT.JWKS != "" {
@@ -177,7 +180,8 @@ func (a Auth) check(p *Problems, addr string) {
 
 func (r Redis) check(p *Problems) {
 	if r.URL != "" {
-		if _, problem := parseRedisURL(r.URL); problem != "" {
+		_, problem := parseRedisURL(r.URL)
+		if problem != "" {
 			p.add("redis.url", "%s", problem)
 		}
 	} else if r.Password != "" {
@@ -209,7 +213,8 @@ func (e Elasticsearch) check(p *Problems) {
 	}
 	secure := slices.ContainsFunc(e.Addresses, func(addr string) bool { return strings.HasPrefix(addr, "https://") })
 	p.certificates("elasticsearch", e.CACert, e.ClientCert, e.ClientKey, secure, "write elasticsearch.addresses with https://")
-	if problem := indexName(e.Index); problem != "" {
+	problem := indexName(e.Index)
+	if problem != "" {
 		p.add("elasticsearch.index", "%s", problem)
 	}
 	for key, name := range map[string]string{"id": e.Fields.ID, "title": e.Fields.Title, "update_time": e.Fields.UpdateTime} {

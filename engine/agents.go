@@ -159,7 +159,8 @@ func (e *Engine) refs(ctx context.Context, ids []string) ([]feed.Ref, []feed.Doc
 		if e.isPost(id) {
 			continue
 		}
-		if docs[i], found = found[0], found[1:]; docs[i].Missing() {
+		docs[i], found = found[0], found[1:]
+		if docs[i].Missing() {
 			continue
 		}
 		if refs[i].Group, _, err = docs[i].Head(); err != nil {

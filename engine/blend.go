@@ -34,7 +34,8 @@ func (b *pageBuilder) blend(from []feed.Candidate, pattern feed.Pattern, by feed
 				if queues.release() {
 					continue
 				}
-				if f, some = queues.filler(right, true); !some {
+				f, some = queues.filler(right, true)
+				if !some {
 					break
 				}
 				if b.proper < 0 {
@@ -170,7 +171,8 @@ func newSourceQueues(from []feed.Candidate) *sourceQueues {
 			slices.SortStableFunc(queue, q.compare)
 		}
 	}
-	if drawn := q.left[feed.SourcePromoted]; len(drawn) > 0 {
+	drawn := q.left[feed.SourcePromoted]
+	if len(drawn) > 0 {
 		promoted := make(map[string]int32, len(drawn))
 		for _, c := range drawn {
 			promoted[from[c].Group] = c
@@ -229,7 +231,8 @@ func (q *sourceQueues) insert(to queues, source feed.Source, c int32) {
 func (q *sourceQueues) drop(c int32) {
 	source := homeSource(q.from[c].Source)
 	for _, from := range []queues{q.left, q.aside} {
-		if at := slices.Index(from[source], c); at >= 0 {
+		at := slices.Index(from[source], c)
+		if at >= 0 {
 			from[source] = slices.Delete(from[source], at, at+1)
 		}
 	}

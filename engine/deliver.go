@@ -36,7 +36,8 @@ func (e *Engine) deliver(ctx context.Context, c *call, p page) (Answer, error) {
 	a := Answer{
 		Docs: got.docs, Refs: got.refs, HasMore: p.HasMore, Degraded: missing.names(), NewReader: c.first && missing == 0,
 	}
-	if trends := e.stores.Home.Trends; trends != nil && c.Feed == feed.HomeFeed {
+	trends := e.stores.Home.Trends
+	if trends != nil && c.Feed == feed.HomeFeed {
 		a.Trends = trends.Trends(feed.IDs(got.refs))
 	}
 	return a, nil
@@ -116,7 +117,8 @@ func (c *call) restore(ctx context.Context, p page, refs []feed.Ref) {
 // impressions, and refs shown before from the call's record, so that a retry leaves them out too.
 func (c *call) discard(ctx context.Context, got hydrated) {
 	sessions, log := c.e.stores.Sessions, c.e.cfg.Log
-	if refs := got.unshown(); len(refs) > 0 {
+	refs := got.unshown()
+	if len(refs) > 0 {
 		if err := sessions.Discard(ctx, c.Agent, refs, c.next()); err != nil {
 			log.WarnContext(ctx, "deleted or muted items could not be released; they count as shown",
 				"agent", c.Agent, "items", len(refs), "error", err)

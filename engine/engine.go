@@ -208,7 +208,8 @@ func (e *Engine) page(ctx context.Context, c *call) (Answer, error) {
 		flow = e.refresh
 	}
 	a, err := flow(ctx, c)
-	if call, some := c.abandonFrom(err); some {
+	call, some := c.abandonFrom(err)
+	if some {
 		e.abandoned.add(ctx, c.Agent, call)
 	}
 	return a, err

@@ -210,7 +210,8 @@ func refusal(p *feed.Profile, it *feed.Item) string {
 			return "its author " + author + " is muted"
 		}
 	}
-	if tag, muted := p.Refusals().Tag(it.Tags); muted {
+	tag, muted := p.Refusals().Tag(it.Tags)
+	if muted {
 		return "its tag " + tag + " is muted"
 	}
 	return "its language " + it.Lang + " is not among " + strings.Join(p.Langs, ", ")

@@ -78,7 +78,8 @@ func (x *explaining) contents(ctx context.Context, outcomes map[string]api.Outco
 			x.missing |= unread(doc.ID, err)
 		} else if c.Outcome == "" {
 			ref := feed.Ref{ID: c.ID, Group: c.Group, Source: homeSource(c.Source)}
-			if outcome := classify(refusals, x.r.Agent, ref, doc, x.now.Unix(), down); outcome != api.OutcomePaged {
+			outcome := classify(refusals, x.r.Agent, ref, doc, x.now.Unix(), down)
+			if outcome != api.OutcomePaged {
 				c.Outcome = outcome
 			}
 		}
@@ -115,7 +116,8 @@ func (x *explaining) rankHome() {
 	})
 	x.out.Candidates = all[:0]
 	for i, rank := 0, 0; i < len(all); i++ {
-		if rank++; i > 0 && all[i].Source != all[i-1].Source {
+		rank++
+		if i > 0 && all[i].Source != all[i-1].Source {
 			rank = 1
 		}
 		all[i].Rank = rank

@@ -100,7 +100,8 @@ func (x *explaining) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if x.now = x.r.At; x.now.IsZero() {
+	x.now = x.r.At
+	if x.now.IsZero() {
 		x.now = x.begun
 	}
 	var run string
@@ -177,7 +178,8 @@ func (x *explaining) list(n api.Explained) {
 	if n.Outcome != "" && len(x.out.Candidates)+x.out.Unlisted >= listed && n.ID != x.r.Item {
 		x.out.Unlisted++
 		x.counts[n.Outcome]++
-		if x.ofDay[n.Day]++; n.Outcome == api.OutcomeSeen && x.e.cfg.ShowAgain && x.ofDay[n.Day] <= x.e.cfg.N {
+		x.ofDay[n.Day]++
+		if n.Outcome == api.OutcomeSeen && x.e.cfg.ShowAgain && x.ofDay[n.Day] <= x.e.cfg.N {
 			x.unlisted = append(x.unlisted, n)
 		}
 		return
@@ -190,7 +192,8 @@ func (x *explaining) place(survivors []feed.Candidate, places []place) {
 	type proposal struct{ source, id string } // of home, two sources may propose one item
 	listed := make(map[proposal]*api.Explained, len(survivors))
 	for i := range x.out.Candidates {
-		if c := &x.out.Candidates[i]; c.Outcome == "" {
+		c := &x.out.Candidates[i]
+		if c.Outcome == "" {
 			listed[proposal{c.Source, c.ID}] = c
 		}
 	}
@@ -236,7 +239,8 @@ func (x *explaining) factors(ctx context.Context) error {
 	var which []int
 	var ids []string
 	for i := range x.out.Candidates {
-		if c := &x.out.Candidates[i]; homeSource(c.Source) == feed.SourceDiscovery {
+		c := &x.out.Candidates[i]
+		if homeSource(c.Source) == feed.SourceDiscovery {
 			which, ids = append(which, i), append(ids, c.ID)
 		}
 	}

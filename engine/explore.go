@@ -54,7 +54,8 @@ func (d *drawer) on() bool { return d.share > 0 }
 // random.
 func (d *drawer) begin(size int) {
 	d.chosen, d.drawn = -1, 0
-	if d.left = 0; d.on() && size > unexplored {
+	d.left = 0
+	if d.on() && size > unexplored {
 		d.left = min(int(d.share*float64(size)+d.random.Float64()), size-unexplored)
 	}
 }

@@ -110,7 +110,8 @@ func (f *failOpen) unseen(ctx context.Context, c *call, refs []feed.Ref) (left [
 
 func (f *failOpen) unknown(ctx context.Context, agent string, refs []feed.Ref) (left []feed.Ref, unsure bool) {
 	refs = f.served.unknown(agent, refs, f.e.cfg.RecordServed, f.e.cfg.Clock())
-	if unsure = f.recovering(); !unsure || len(refs) == 0 {
+	unsure = f.recovering()
+	if !unsure || len(refs) == 0 {
 		return refs, unsure
 	}
 	ctx, end := f.e.enter(ctx, dedupStage)

@@ -114,7 +114,8 @@ func topUp(ctx context.Context, d pageSource, limit int, p *page, got *hydrated)
 	for try := 0; missing > 0 && p.HasMore && (try < topUps || len(got.docs) == 0); try++ {
 		more, err := d.pop(ctx, missing)
 		if err != nil {
-			if p.HasMore = len(got.docs) > 0; p.HasMore {
+			p.HasMore = len(got.docs) > 0
+			if p.HasMore {
 				p.missing |= missingSession
 			}
 			return

@@ -66,16 +66,19 @@ func (r *timelineRead) proposals(ctx context.Context, req TimelineRequest, since
 		if err != nil && before > 0 {
 			return page, nil // propose the posts read before; the next round retries
 		}
-		if page.HasMore = more; err != nil || !more || !since.IsZero() && page.Next.At <= since.Unix() {
+		page.HasMore = more
+		if err != nil || !more || !since.IsZero() && page.Next.At <= since.Unix() {
 			return page, err
 		}
 		for i := range page.Posts[before:] {
 			author := page.Posts[before+i].Author.ID
-			if of[author]++; of[author] > inTurn {
+			of[author]++
+			if of[author] > inTurn {
 				crowd++
 			}
 		}
-		if missing := req.Limit - (len(page.Posts) - crowd); min(crowd, missing) <= inTurn {
+		missing := req.Limit - (len(page.Posts) - crowd)
+		if min(crowd, missing) <= inTurn {
 			break
 		}
 	}

@@ -178,7 +178,8 @@ func (r *guestRead) fill(ctx context.Context, list, promoted []guestRef, limit i
 func (r *guestRead) read(ctx context.Context, refs []guestRef) ([]GuestItem, error) {
 	ids := each(refs, func(r guestRef) string { return r.ID })
 	docs, err := r.g.stores.Items.Docs(ctx, ids)
-	if docs = slices.Clone(docs); len(docs) != len(ids) {
+	docs = slices.Clone(docs)
+	if len(docs) != len(ids) {
 		docs = make([]feed.Doc, len(ids)) // nothing could be read
 	}
 	if errors.Is(err, social.ErrUnavailable) {

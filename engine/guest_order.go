@@ -52,7 +52,8 @@ func orderGuests(set *trending.Set, newest []feed.Candidate, by feed.Diversity, 
 		least, groups[e.Group] = min(least, candidates[i].Score), true
 	}
 	for _, c := range newest { // whatever their factors, they score below trending items
-		if c.Score *= least * belowTrends; !groups[c.Group] {
+		c.Score *= least * belowTrends
+		if !groups[c.Group] {
 			candidates, groups[c.Group] = append(candidates, c), true
 		}
 	}
@@ -62,7 +63,8 @@ func orderGuests(set *trending.Set, newest []feed.Candidate, by feed.Diversity, 
 	list := make([]guestRef, len(ranked))
 	for i, ref := range ranked {
 		trend, trending := trends[ref.ID]
-		if ref.Source = feed.SourceDiscovery; trending {
+		ref.Source = feed.SourceDiscovery
+		if trending {
 			ref.Source = feed.SourceTrending
 		}
 		list[i] = guestRef{ref, trend}
@@ -76,7 +78,8 @@ func placeable(list, promoted []guestRef) (others, placed []guestRef) {
 	for ; ; promoted = promoted[:len(promoted)-1] {
 		others = without(list, promoted)
 		n := len(promoted)
-		if before := n*(promotedOf-1) + promotedAt - promotedOf; n == 0 || len(others) >= before {
+		before := n*(promotedOf-1) + promotedAt - promotedOf
+		if n == 0 || len(others) >= before {
 			return others, promoted
 		}
 	}

@@ -196,7 +196,8 @@ func (h *homeSupply) readAffinities(ctx context.Context, q feed.Query) {
 		return
 	}
 	for i := range q.Profile.Learned.Features {
-		if f := &q.Profile.Learned.Features[i]; f.Kind == feed.FeatureAuthor {
+		f := &q.Profile.Learned.Features[i]
+		if f.Kind == feed.FeatureAuthor {
 			h.affinity[f.Value] = feed.AffinityClick * float64(f.Clicks)
 		}
 	}
@@ -230,7 +231,8 @@ func (h *homeSupply) candidates(asked []*sourceQueue, r *rounds) []feed.Candidat
 		}
 		for i := range l.got.Proposals {
 			p := &l.got.Proposals[i]
-			if at := p.UpdateTime; at > q.Origin.Unix() || !q.Since.IsZero() && at <= q.Since.Unix() {
+			at := p.UpdateTime
+			if at > q.Origin.Unix() || !q.Since.IsZero() && at <= q.Since.Unix() {
 				continue
 			}
 			c := p.Candidate
@@ -238,7 +240,8 @@ func (h *homeSupply) candidates(asked []*sourceQueue, r *rounds) []feed.Candidat
 			if l.source != feed.SourceDiscovery { // those are scored by recall
 				age, n := q.Origin.Sub(time.Unix(c.UpdateTime, 0)), h.affinity[c.Author]
 				score := q.Ranking.Home.Score(l.source, age, p.Reactions, feed.Affinity(n))
-				if c.Score = float32(score.Total()); h.stages.scores != nil {
+				c.Score = float32(score.Total())
+				if h.stages.scores != nil {
 					h.stages.scores[homeProposal{l.source, c.ID}] = homeScore{score, p.Reactions, n}
 				}
 			}

@@ -102,7 +102,8 @@ func (t *numbering) of(value string) int32 {
 	mask := uint64(len(t.slots) - 1)
 	at := maphash.String(numberingSeed, value) & mask
 	for ; t.slots[at] != 0; at = (at + 1) & mask {
-		if n := t.slots[at]; t.values[n] == value {
+		n := t.slots[at]
+		if t.values[n] == value {
 			return n
 		}
 	}

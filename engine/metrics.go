@@ -138,7 +138,8 @@ func countShown(refs []feed.Ref) {
 		if refs[i].Source == feed.SourceScore { // most items have this one, and no counter does
 			continue
 		}
-		if c := shownItems[refs[i].Source.String()]; c != nil {
+		c := shownItems[refs[i].Source.String()]
+		if c != nil {
 			c.Inc()
 		}
 	}
@@ -147,7 +148,8 @@ func countShown(refs []feed.Ref) {
 // countClicks counts accepted clicks by the source that showed the item.
 func countClicks(acts []Act, shown []wasShown, hidden map[string]bool) {
 	for i, a := range acts {
-		if c := clicks[shown[i].source.String()]; c != nil && a.Kind == events.Click && shown[i].shown && !hidden[a.ID] {
+		c := clicks[shown[i].source.String()]
+		if c != nil && a.Kind == events.Click && shown[i].shown && !hidden[a.ID] {
 			c.Inc()
 		}
 	}

@@ -114,13 +114,16 @@ func (b *pageBuilder) number(which int) {
 	for i := range b.from {
 		t := &b.from[i].Traits
 		n := int32(0)
-		if value := [...]*string{&t.Author, &t.Site, &t.Tag}[which]; *value != "" {
-			if n = k.numbers.of(*value); int(n) == len(k.factor) {
+		value := [...]*string{&t.Author, &t.Site, &t.Tag}[which]
+		if *value != "" {
+			n = k.numbers.of(*value)
+			if int(n) == len(k.factor) {
 				k.factor, k.count, k.left = append(k.factor, 1), append(k.count, 0), append(k.left, 0)
 			}
 		}
 		b.cards[i].of[which] = n
-		if k.left[n]++; k.left[n] == 1 {
+		k.left[n]++
+		if k.left[n] == 1 {
 			k.live++
 		}
 	}
@@ -217,7 +220,8 @@ func (b *pageBuilder) best() int {
 			break
 		}
 		// multiplied in the order of most, so that rounding cannot make it larger
-		if score := card.score * (author[card.of[0]] * site[card.of[1]] * tag[card.of[2]]); score > highest {
+		score := card.score * (author[card.of[0]] * site[card.of[1]] * tag[card.of[2]])
+		if score > highest {
 			best, highest = i, score
 		}
 	}
@@ -252,7 +256,8 @@ func (b *pageBuilder) placed(page int, c int32) place {
 	p := place{at: len(b.order), page: page, same: -1}
 	for k := range b.kinds {
 		p.factor[k] = 1
-		if kind, value := &b.kinds[k], b.cards[c].of[k]; value > 0 {
+		kind, value := &b.kinds[k], b.cards[c].of[k]
+		if value > 0 {
 			p.nth[k], p.factor[k] = kind.count[value]+1, kind.factor[value]
 		}
 	}

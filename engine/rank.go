@@ -62,7 +62,8 @@ func rank(ctx context.Context, source recall.Source, q feed.Query) ([]feed.Candi
 		}
 		q.After = result.Next
 		for _, c := range ofOthers(result.Candidates, q.Agent) {
-			if _, again := met[c.Group]; again || len(list) == q.N {
+			_, again := met[c.Group]
+			if again || len(list) == q.N {
 				continue
 			}
 			met[c.Group] = struct{}{}

@@ -57,7 +57,8 @@ func (e *Engine) follow(ctx context.Context, c *call) (a Answer, ok bool, err er
 		return Answer{}, false, err
 	}
 	a, err = e.deliver(ctx, c, p)
-	if c.pastSession = !p.Replayed && down(ctx, err); c.pastSession { // a list for all readers includes its contents
+	c.pastSession = !p.Replayed && down(ctx, err)
+	if c.pastSession { // a list for all readers includes its contents
 		return Answer{}, false, nil
 	}
 	return a, true, err

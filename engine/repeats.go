@@ -71,7 +71,8 @@ func (x *explaining) placeRepeats() {
 	slices.SortFunc(x.out.Candidates, listOrder)
 	for i := range x.out.Candidates {
 		c := &x.out.Candidates[i]
-		if place := at[c.ID]; place > 0 && c.Outcome == api.OutcomeSeen && c.Source != promotedName {
+		place := at[c.ID]
+		if place > 0 && c.Outcome == api.OutcomeSeen && c.Source != promotedName {
 			c.Outcome, c.ShownBefore = "", true
 			c.Variety = &api.Variety{Place: place, Page: (place-1)/x.r.Limit + 1, Factor: 1, Source: source[c.ID]}
 		}

@@ -64,7 +64,8 @@ type readCards func(ctx context.Context, reader string, posts []social.PostVersi
 
 // pageOf returns the page of the first limit entries; a further entry means that there is more.
 func pageOf(ctx context.Context, cards readCards, reader string, entries []social.Entry, limit int) (page TimelinePage, err error) {
-	if page.HasMore = len(entries) > limit; page.HasMore {
+	page.HasMore = len(entries) > limit
+	if page.HasMore {
 		entries = entries[:limit]
 	}
 	known := each(entries, func(e social.Entry) social.PostVersion { return social.PostVersion{ID: e.ID} })

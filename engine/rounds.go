@@ -106,14 +106,16 @@ func (r *rounds) next(ctx context.Context) bool {
 			r.late = true
 			return false
 		}
-		if r.err = err; err != nil {
+		r.err = err
+		if err != nil {
 			return false
 		}
 	}
 	n := min(len(r.rest), r.atOnce)
 	r.recalled, r.rest = r.rest[:n], r.rest[n:]
 	r.take(r.recalled)
-	if r.err = r.check(ctx); r.err != nil {
+	r.err = r.check(ctx)
+	if r.err != nil {
 		return false
 	}
 	if r.stages.counted {
@@ -160,7 +162,8 @@ func (s *scratch) take(candidates []feed.Candidate) {
 		if c.Source == promotedName {
 			group = feed.GivenMark + group // no group starts with it
 		}
-		if _, again := s.proposed[group]; again {
+		_, again := s.proposed[group]
+		if again {
 			continue
 		}
 		s.proposed[group] = struct{}{}
@@ -246,7 +249,8 @@ func byRef[T any](refs []feed.Ref, values []T, merge func(group, id T) T) []T {
 	out, next := values[:0], 0
 	for _, r := range refs {
 		v := values[next]
-		if next++; r.ID != r.Group {
+		next++
+		if r.ID != r.Group {
 			v = merge(v, values[next])
 			next++
 		}

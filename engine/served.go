@@ -71,7 +71,8 @@ func (s *served) of(agent string, now time.Time) *shown {
 	if !ok {
 		return nil
 	}
-	if age := now.Sub(a.since); age >= 2*servedFor {
+	age := now.Sub(a.since)
+	if age >= 2*servedFor {
 		s.change(a, func() { a.newer, a.older, a.since = nil, nil, now })
 	} else if age >= servedFor {
 		s.change(a, func() { a.newer, a.older, a.since = nil, a.newer, now })
@@ -130,7 +131,8 @@ func find(sorted []uint64, h uint64) (at int, found bool) {
 func (s *served) has(a *shown, key string, all bool) bool {
 	h := s.hash(key)
 	for _, generation := range [][]uint64{a.newer, a.older} {
-		if at, found := find(generation, h); found {
+		at, found := find(generation, h)
+		if found {
 			return all || generation[at]&sessionlessBit != 0
 		}
 	}
@@ -144,7 +146,8 @@ func (s *served) with(agent string, now time.Time, fn func(a *shown)) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if a := s.of(agent, now); a != nil {
+	a := s.of(agent, now)
+	if a != nil {
 		fn(a)
 	}
 }
@@ -154,7 +157,8 @@ func (s *served) remove(agent string, keys []string, now time.Time) {
 	s.with(agent, now, func(a *shown) {
 		for _, key := range keys {
 			for _, generation := range []*[]uint64{&a.newer, &a.older} {
-				if at, found := find(*generation, s.hash(key)); found {
+				at, found := find(*generation, s.hash(key))
+				if found {
 					*generation = slices.Delete(*generation, at, at+1)
 				}
 			}

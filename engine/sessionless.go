@@ -60,7 +60,8 @@ func (l *sessionlessPages) find(c *call, now time.Time) (page, error) {
 		return page{}, nil
 	}
 	e.page.Replayed = true
-	if asked := askedBy(c.Request); e.asked != asked {
+	asked := askedBy(c.Request)
+	if e.asked != asked {
 		return e.page, fmt.Errorf("%w (it was %v, this is %v)", cache.ErrConflict, e.asked, asked)
 	}
 	return e.page, nil

@@ -140,7 +140,8 @@ func (s *Suggester) renew(ctx context.Context, agent string) error {
 	if err != nil {
 		return err
 	}
-	if some = slices.DeleteFunc(some, func(id string) bool { return id == social.Server }); len(some) < social.SuggestionEvidence {
+	some = slices.DeleteFunc(some, func(id string) bool { return id == social.Server })
+	if len(some) < social.SuggestionEvidence {
 		return nil
 	}
 	if err := s.stores.Queue.Enqueue(ctx, jobs.Spec{Kind: jobs.Suggest, Key: agent, Priority: jobs.PriorityUpkeep, Lazy: true}); err != nil {

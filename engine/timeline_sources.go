@@ -20,7 +20,8 @@ type proposal struct {
 
 // fromList returns the proposal of one page of a list.
 func fromList(p timeline.Page) proposal {
-	if n := len(p.Entries); p.More && n > 0 {
+	n := len(p.Entries)
+	if p.More && n > 0 {
 		return proposal{entries: p.Entries, bound: p.Entries[n-1]}
 	}
 	return proposal{entries: p.Entries, bound: p.Floor, ended: !p.Floor.Zero()}
@@ -199,7 +200,8 @@ const keptAtOnce = 100
 // own mutes apply. It returns cause if there is nothing to show.
 func (r *timelineRead) keptPage(ctx context.Context, req TimelineRequest, cause error) (TimelinePage, error) {
 	r.missing |= missingSocial
-	if late := r.t.stores.Late; late != nil && late() {
+	late := r.t.stores.Late
+	if late != nil && late() {
 		r.missing |= missingTimeline
 	}
 	page, at := TimelinePage{Posts: []social.Card{}}, req.Below

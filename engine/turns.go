@@ -79,7 +79,8 @@ func (k *ticket) leave() {
 func (k *ticket) forget() {
 	k.all.mu.Lock()
 	defer k.all.mu.Unlock()
-	if k.in--; k.in == 0 {
+	k.in--
+	if k.in == 0 {
 		delete(k.all.of, k.of)
 	}
 }

@@ -189,7 +189,8 @@ func (w *Watch) Close() {
 	defer w.w.mu.Unlock()
 	delete(w.w.watches, w)
 	w.w.open--
-	if w.w.of[w.agent]--; w.w.of[w.agent] == 0 {
+	w.w.of[w.agent]--
+	if w.w.of[w.agent] == 0 {
 		delete(w.w.of, w.agent)
 	}
 	watchesOpen.Dec()

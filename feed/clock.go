@@ -60,7 +60,8 @@ func Window(now time.Time, days int) []Day {
 // fraction. It must lie between the years 1970 and 9999.
 func ParseTime(text string) (time.Time, error) {
 	t, err := time.Parse(time.RFC3339, text)
-	if seconds, numberErr := strconv.ParseFloat(text, 64); numberErr == nil && math.Abs(seconds) <= MaxItemTime {
+	seconds, numberErr := strconv.ParseFloat(text, 64)
+	if numberErr == nil && math.Abs(seconds) <= MaxItemTime {
 		t, err = time.UnixMicro(int64(math.Round(seconds*1e6))).UTC(), nil // a float64 has no finer resolution
 	}
 	if err != nil || t.Unix() < 1 || t.Unix() > MaxItemTime {

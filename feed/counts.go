@@ -128,7 +128,8 @@ func LiveEpochs(halfLife time.Duration, moment int64) []Epoch {
 	now := h.epoch(max(moment, 0))
 	live := make([]Epoch, 0, 2)
 	for number := now; number >= max(now-1, 0); number-- {
-		if factor := math.Exp2(-h.since(number, moment)); float32(factor) > 0 {
+		factor := math.Exp2(-h.since(number, moment))
+		if float32(factor) > 0 {
 			live = append(live, Epoch{number, factor})
 		}
 	}

@@ -61,7 +61,8 @@ func (t curveText) curve(at string) (Curve, error) {
 	c := Curve{Shape: Shape(*t.Shape), Weight: 1}
 	setNumber(&c.Weight, t.Weight)
 	if c.Shape != Constant {
-		if c.Decay = 0.5; t.Scale == nil {
+		c.Decay = 0.5
+		if t.Scale == nil {
 			return c, Errorf(ErrInvalid, `bad ranking parameters: %s.scale is missing; give a duration such as "12m" or "120h"`, at)
 		}
 	} else if t.Scale != nil || t.Offset != nil || t.Decay != nil {

@@ -27,7 +27,8 @@ type Decay struct {
 // Sum returns the curves that are added: those of the decay, or its one Gaussian with a weight of
 // 1.
 func (d Decay) Sum() []Curve {
-	if n := d.Curves.Len(); n > 0 {
+	n := d.Curves.Len()
+	if n > 0 {
 		return d.Curves[:n]
 	}
 	return []Curve{{Shape: Gauss, Scale: d.Scale, Offset: d.Offset, Decay: d.Decay, Weight: 1}}
@@ -82,7 +83,8 @@ func (f *DecayFunc) FloorAge() (seconds int64, ok bool) {
 		return 0, false
 	}
 	for high-low > 1 {
-		if mid := low + (high-low)/2; f.sum(float64(mid)) >= f.floor {
+		mid := low + (high-low)/2
+		if f.sum(float64(mid)) >= f.floor {
 			low = mid
 		} else {
 			high = mid
@@ -143,7 +145,8 @@ type Curves [MaxCurves]Curve
 
 // Len returns the number of curves; 0 means the decay is one Gaussian.
 func (c *Curves) Len() int {
-	if n := slices.IndexFunc(c[:], func(one Curve) bool { return one == Curve{} }); n >= 0 {
+	n := slices.IndexFunc(c[:], func(one Curve) bool { return one == Curve{} })
+	if n >= 0 {
 		return n
 	}
 	return MaxCurves
@@ -186,7 +189,8 @@ func gaussProblem(scale, offset time.Duration, decay float64) (field, problem st
 	r := Ranking{Decay: Decay{Scale: scale, Offset: offset, Decay: decay}}
 	for _, name := range []string{"scale", "offset", "decay"} {
 		p, _ := ParameterOf(name)
-		if problem := p.problem(p.Of(r)); problem != "" {
+		problem := p.problem(p.Of(r))
+		if problem != "" {
 			return "." + name, problem
 		}
 	}

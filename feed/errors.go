@@ -95,7 +95,8 @@ func Shown(err, kind error) string {
 		within = e.Unwrap()
 	}
 	for _, wrapped := range within {
-		if text := Shown(wrapped, kind); text != "" {
+		text := Shown(wrapped, kind)
+		if text != "" {
 			return text
 		}
 	}

@@ -46,7 +46,8 @@ type head struct {
 func readHead(doc []byte) (h head, ok bool) {
 	id, rest, ok := cutText(doc, `{"id":"`)
 	h.group = id
-	if group, after, has := cutText(rest, `,"group_id":"`); has {
+	group, after, has := cutText(rest, `,"group_id":"`)
+	if has {
 		h.group, rest = group, after
 	}
 	_, rest, titled := cutText(rest, `,"title":"`)
@@ -62,7 +63,8 @@ func (h *head) author() (author []byte, ok bool) {
 	for _, field := range [...]string{`,"summary":"`, `,"url":"`, `,"image_url":"`} { // fields that may precede it
 		_, rest, _ = cutText(rest, field)
 	}
-	if author, _, ok = cutText(rest, `,"author_id":"`); ok {
+	author, _, ok = cutText(rest, `,"author_id":"`)
+	if ok {
 		return author, len(author) > 0 && plain(author)
 	}
 	// An escape could hide the field name; then the document must be decoded.

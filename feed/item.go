@@ -133,12 +133,14 @@ func (it *Item) Validate() error {
 		return Errorf(ErrInvalid, "bad item: %d tags, at most %d are allowed", len(it.Tags), MaxTags)
 	}
 	for _, tag := range it.Tags {
-		if n := utf8.RuneCountInString(tag); n == 0 || n > MaxTermLength {
+		n := utf8.RuneCountInString(tag)
+		if n == 0 || n > MaxTermLength {
 			return Errorf(ErrInvalid, "bad item: a tag has %d characters, 1 to %d are allowed", n, MaxTermLength)
 		}
 	}
 	for name, value := range map[string]string{"author_id": it.AuthorID, "lang": it.Lang} {
-		if n := utf8.RuneCountInString(value); n > MaxTermLength {
+		n := utf8.RuneCountInString(value)
+		if n > MaxTermLength {
 			return Errorf(ErrInvalid, "bad item: %s has %d characters, at most %d are allowed", name, n, MaxTermLength)
 		}
 	}

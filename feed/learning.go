@@ -115,7 +115,8 @@ func (l *Learning) index() map[Feature]int {
 	kept := 0
 	for i := range l.Features {
 		key := l.Features[i].identity()
-		if first, again := at[key]; again {
+		first, again := at[key]
+		if again {
 			l.Features[first].add(&l.Features[i])
 			continue
 		}

@@ -158,7 +158,8 @@ func CheckVariants(wanted []Variant) error {
 		if slices.ContainsFunc(wanted[:i], func(v Variant) bool { return v.Name == w.Name }) {
 			return Errorf(ErrInvalid, "bad ranking parameters: two experiments are named %s", w.Name)
 		}
-		if of, _ := VariantOf(w.Run); w.Run != "" && of != w.Name {
+		of, _ := VariantOf(w.Run)
+		if w.Run != "" && of != w.Name {
 			return Errorf(ErrInvalid, "bad ranking parameters: experiment %s has a run that belongs to another experiment", w.Name)
 		}
 		if !(w.Share >= 0 && w.Share <= 1) {

@@ -133,7 +133,8 @@ func homeBase(source string, usual float64, help string, at func(*Ranking) *floa
 // ParameterOf returns the parameter with a name or a path.
 func ParameterOf(name string) (*Parameter, bool) {
 	for i := range Parameters {
-		if p := &Parameters[i]; p.Name == name || p.Path == name {
+		p := &Parameters[i]
+		if p.Name == name || p.Path == name {
 			return p, true
 		}
 	}
@@ -167,7 +168,8 @@ func (r Ranking) Values() iter.Seq2[*Parameter, float64] {
 	return func(yield func(*Parameter, float64) bool) {
 		all := r.written()
 		for i := range Parameters {
-			if p := &Parameters[i]; !yield(p, p.at(&all)) {
+			p := &Parameters[i]
+			if !yield(p, p.at(&all)) {
 				return
 			}
 		}

@@ -126,7 +126,8 @@ func checkMutedItems(muted []string) error {
 	if len(muted) > MaxMutedItems {
 		return Errorf(ErrInvalid, "bad profile: %d muted_items, at most %d are allowed", len(muted), MaxMutedItems)
 	}
-	if n := charactersOf(muted); n > MaxMutedItemsLength {
+	n := charactersOf(muted)
+	if n > MaxMutedItemsLength {
 		return Errorf(ErrInvalid, "bad profile: the muted_items have %d characters in total, at most %d are allowed", n, MaxMutedItemsLength)
 	}
 	for _, group := range muted {
@@ -146,7 +147,8 @@ func charactersOf(ids []string) (n int) {
 }
 
 func checkTerm(where, term string) error {
-	if n := utf8.RuneCountInString(term); n == 0 || n > MaxTermLength {
+	n := utf8.RuneCountInString(term)
+	if n == 0 || n > MaxTermLength {
 		return Errorf(ErrInvalid, "bad profile: an entry of %s has %d characters, 1 to %d are allowed", where, n, MaxTermLength)
 	}
 	return nil
@@ -247,7 +249,8 @@ func (r *Refusals) Item(it *Item) bool {
 	if r.Ref(Ref{ID: it.ID, Group: it.Group()}) || it.AuthorID != "" && r.authors[it.AuthorID] || slices.ContainsFunc(it.AuthorIDs, r.Author) {
 		return true
 	}
-	if _, muted := r.Tag(it.Tags); muted {
+	_, muted := r.Tag(it.Tags)
+	if muted {
 		return true
 	}
 	return !r.langs.Take(it.Lang) || len(it.Langs) > 0 && !slices.ContainsFunc(it.Langs, r.langs.Take)

@@ -25,7 +25,8 @@ type Ranking struct {
 func DefaultRanking() Ranking {
 	var r Ranking
 	for i := range Parameters {
-		if p := &Parameters[i]; p.IsDuration() {
+		p := &Parameters[i]
+		if p.IsDuration() {
 			*p.duration(&r) = time.Duration(p.Default * float64(time.Second))
 		} else {
 			*p.number(&r) = p.Default
@@ -37,7 +38,8 @@ func DefaultRanking() Ranking {
 
 // Validate checks the parameters; the error wraps [ErrInvalid].
 func (r Ranking) Validate() error {
-	if d := r.Decay; d.Curves != (Curves{}) {
+	d := r.Decay
+	if d.Curves != (Curves{}) {
 		if d.Scale != 0 || d.Offset != 0 || d.Decay != 0 {
 			return Errorf(ErrInvalid, "bad ranking parameters: decay.curves replaces decay.scale, decay.offset and decay.decay: set one or the other")
 		}
@@ -46,7 +48,8 @@ func (r Ranking) Validate() error {
 		}
 	}
 	for p, value := range r.Values() {
-		if problem := p.problem(value); problem != "" && !p.curved(&r) {
+		problem := p.problem(value)
+		if problem != "" && !p.curved(&r) {
 			return Errorf(ErrInvalid, "bad ranking parameters: %s %s", p.Path, problem)
 		}
 	}

@@ -79,7 +79,8 @@ func (r *Ranking) read(data []byte, decode func(data []byte, into any) error) er
 		r.KeywordsSummary = DefaultKeywordsSummary
 	}
 	c := changes{decode: decode}
-	if curves := fieldAt(into.Elem(), curvesPath).Bytes(); string(curves) != "null" {
+	curves := fieldAt(into.Elem(), curvesPath).Bytes()
+	if string(curves) != "null" {
 		c.curves = curves
 	}
 	for i := range Parameters {

@@ -123,7 +123,8 @@ func ChangesJSON(list string) ([]byte, error) {
 func parseChanges(list string) (*changes, error) {
 	c := &changes{decode: readStrictly}
 	for one := range splitChanges(list) {
-		if one = strings.TrimSpace(one); one == "" {
+		one = strings.TrimSpace(one)
+		if one == "" {
 			continue
 		}
 		name, value, _ := strings.Cut(one, "=")
@@ -217,7 +218,8 @@ func (r Ranking) All() (list []string) {
 	}
 	all := r.written()
 	for i := range Parameters {
-		if p := &Parameters[i]; !p.curved(&r) {
+		p := &Parameters[i]
+		if !p.curved(&r) {
 			list = append(list, p.Name+"="+p.write(&all))
 		}
 	}

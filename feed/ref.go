@@ -76,7 +76,8 @@ func ParseRef(s string) Ref {
 	}
 	r := Ref{ID: id, Group: group}
 	for i := range len(marks) {
-		if source := Source(marks[i]); source.String() != "" {
+		source := Source(marks[i])
+		if source.String() != "" {
 			r.Source = source
 		}
 		r.ShownBefore = r.ShownBefore || marks[i] == shownLetter
@@ -93,7 +94,8 @@ func Detached(refs []Ref) []Ref {
 	own := make([]Ref, len(refs))
 	for i, r := range refs {
 		own[i] = Ref{Group: strings.Clone(r.Group), Source: r.Source, ShownBefore: r.ShownBefore}
-		if own[i].ID = own[i].Group; r.ID != r.Group {
+		own[i].ID = own[i].Group
+		if r.ID != r.Group {
 			own[i].ID = strings.Clone(r.ID)
 		}
 	}
@@ -131,7 +133,8 @@ func (r Ref) GivenBy() []Source {
 // GivenKeys returns the given keys of refs.
 func GivenKeys(refs []Ref) (keys []string) {
 	for _, r := range refs {
-		if key := r.GivenKey(); key != "" {
+		key := r.GivenKey()
+		if key != "" {
 			keys = append(keys, key)
 		}
 	}

@@ -13,7 +13,8 @@ import (
 // Site returns the host of a link in lower case, without www. and port; "" if the text is not a
 // link to a host.
 func Site(link string) string {
-	if link = strings.TrimSpace(link); link == "" {
+	link = strings.TrimSpace(link)
+	if link == "" {
 		return ""
 	}
 	u, err := url.Parse(link)
@@ -31,7 +32,8 @@ func CheckURL(link string) error {
 	if !found || strings.ContainsAny(before, "/?#") {
 		return nil
 	}
-	if scheme := strings.ToLower(before); (scheme == "http" || scheme == "https") && strings.HasPrefix(link[len(before):], "://") {
+	scheme := strings.ToLower(before)
+	if (scheme == "http" || scheme == "https") && strings.HasPrefix(link[len(before):], "://") {
 		return nil
 	}
 	return fmt.Errorf("must begin with https:// or http://, not %.20q", before+":")
@@ -63,12 +65,14 @@ func CanonicalURL(link string) string {
 	if strings.Contains(host, ":") {
 		host = "[" + host + "]"
 	}
-	if port := u.Port(); port != "" && port != "80" && port != "443" {
+	port := u.Port()
+	if port != "" && port != "80" && port != "443" {
 		host += ":" + port
 	}
 	text := "https://" + host
 	text += strings.TrimRight(u.EscapedPath(), "/")
-	if query := canonicalQuery(u.RawQuery); query != "" {
+	query := canonicalQuery(u.RawQuery)
+	if query != "" {
 		text += "?" + query
 	}
 	return text

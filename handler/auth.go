@@ -96,7 +96,8 @@ func (a *authenticator) checkShown(r *http.Request) error {
 // reader returns the calling agent, "" for an anonymous call. Errors are those of agent.
 func (a *authenticator) reader(r *http.Request) (string, error) {
 	if a.tokens == nil {
-		if values := r.Header["X-Agent-Id"]; len(values) == 0 || len(values) == 1 && values[0] == "" {
+		values := r.Header["X-Agent-Id"]
+		if len(values) == 0 || len(values) == 1 && values[0] == "" {
 			return "", nil
 		}
 		return a.agent(r)
@@ -129,7 +130,8 @@ func (a *authenticator) changer(r *http.Request) (string, error) {
 // admin returns nil if the caller may use the admin routes.
 func (a *authenticator) admin(r *http.Request) error {
 	presented := ""
-	if values := r.Header["X-Admin-Token"]; len(values) == 1 {
+	values := r.Header["X-Admin-Token"]
+	if len(values) == 1 {
 		presented = values[0]
 	}
 	token, hasBearer := bearer(r)

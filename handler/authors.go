@@ -64,7 +64,8 @@ const (
 type gridView bool
 
 func (v *gridView) UnmarshalJSON(value []byte) error {
-	if *v = string(value) == `"`+grid+`"`; !*v {
+	*v = string(value) == `"`+grid+`"`
+	if !*v {
 		return errors.New("must be grid or omitted")
 	}
 	return nil

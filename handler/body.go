@@ -19,7 +19,8 @@ func (c *call) readBody(limit int) ([]byte, error) {
 	if err := mayBeJSON(r); err != nil {
 		return nil, err
 	}
-	if enc := contentEncoding(r); enc != "" {
+	enc := contentEncoding(r)
+	if enc != "" {
 		return nil, encoded(enc)
 	}
 	if r.ContentLength > int64(limit) {

@@ -95,7 +95,8 @@ type route struct {
 
 func newRoute(name string) route {
 	r := route{name: name, path: name, lasts: slices.Contains(longRoutes, name) || strings.Contains(name, "/debug/pprof")}
-	if _, path, ok := strings.Cut(name, " "); ok {
+	_, path, ok := strings.Cut(name, " ")
+	if ok {
 		r.path = path
 	}
 	switch r.path {
@@ -172,7 +173,8 @@ func (s *server) logCall(c *call, route route, status int, took time.Duration) {
 	if c.lacks != "" {
 		attrs = append(attrs, slog.String("degraded", c.lacks))
 	}
-	if span := trace.SpanContextFromContext(ctx); span.IsSampled() {
+	span := trace.SpanContextFromContext(ctx)
+	if span.IsSampled() {
 		attrs = append(attrs, slog.String("trace_id", span.TraceID().String()))
 	}
 	if c.cause != nil {

@@ -75,7 +75,8 @@ func (c *change) UnmarshalJSON(value []byte) error {
 // apply returns the live ranking with the change; name is the change's field. Side effects that
 // the change did not name are added to notes.
 func (c change) apply(live feed.Ranking, name string, notes *[]string) (r feed.Ranking, err error) {
-	if r = live; c.object == nil {
+	r = live
+	if c.object == nil {
 		r, err = live.With(c.list)
 	} else if err = r.Propose(c.object); err == nil {
 		err = r.Validate()
@@ -89,8 +90,10 @@ func (c change) apply(live feed.Ranking, name string, notes *[]string) (r feed.R
 
 // noteReplaced adds a note if a change has replaced curves by one Gaussian.
 func noteReplaced(notes *[]string, name string, was, is feed.Decay) {
-	if said := is.Replaced(was); said != "" {
-		if said = name + ": " + said; !slices.Contains(*notes, said) {
+	said := is.Replaced(was)
+	if said != "" {
+		said = name + ": " + said
+		if !slices.Contains(*notes, said) {
 			*notes = append(*notes, said)
 		}
 	}

@@ -83,7 +83,8 @@ func appendItems(b []byte, n int, item func(b []byte, i int) []byte) []byte {
 	b = append(b, successHead+`{"items":[`...)
 	for i := range n {
 		before := len(b)
-		if b = item(b, i); len(b) > before {
+		b = item(b, i)
+		if len(b) > before {
 			b = append(b, ',')
 		}
 	}

@@ -12,7 +12,8 @@ import (
 // noRoute answers calls without a matching route. It redirects pages with a trailing slash.
 func noRoute(c *call) error {
 	r := c.gin.Request
-	if path := r.URL.Path; (r.Method == http.MethodGet || r.Method == http.MethodHead) && (path == "/docs/" || path == "/lab/") {
+	path := r.URL.Path
+	if (r.Method == http.MethodGet || r.Method == http.MethodHead) && (path == "/docs/" || path == "/lab/") {
 		http.Redirect(c.gin.Writer, r, path[:len(path)-1], http.StatusPermanentRedirect)
 		return nil
 	}

@@ -91,7 +91,8 @@ func (s *server) createWithImages(c *call, author, key string) error {
 // newPost returns the complete post without the keys of its images, so that it is validated
 // before the images are processed.
 func (s *server) newPost(in postBody, author string, files [][]byte) (p social.Post, err error) {
-	if n := len(in.Images); n > 0 && n != len(files) {
+	n := len(in.Images)
+	if n > 0 && n != len(files) {
 		return p, feed.Errorf(feed.ErrRule, "bad post: images describes %d images, but %d were sent", n, len(files))
 	}
 	if p, err = in.post(author); err != nil {
@@ -146,7 +147,8 @@ func (s *server) release(ctx context.Context, post string) {
 // those of readJSON, [feed.ErrRule] for too many files, and [feed.ErrBusy] without free memory.
 func (c *call) readFiles(u *imageUpload) (in postBody, files [][]byte, err error) {
 	r := c.gin.Request
-	if enc := contentEncoding(r); enc != "" {
+	enc := contentEncoding(r)
+	if enc != "" {
 		return in, nil, encoded(enc)
 	}
 	if r.ContentLength > MaxImagesBody {
@@ -306,7 +308,8 @@ var plainRange = regexp.MustCompile(`^bytes=(?:(\d{1,15})-(\d{0,15})|-0*[1-9]\d{
 // and requires it for malformed ranges and other units.
 func keepPlainRange(h http.Header) {
 	value := h.Get("Range")
-	if m := plainRange.FindStringSubmatch(value); m != nil {
+	m := plainRange.FindStringSubmatch(value)
+	if m != nil {
 		first, last := strings.TrimLeft(m[1], "0"), strings.TrimLeft(m[2], "0")
 		if m[2] == "" || len(first) < len(last) || len(first) == len(last) && first <= last {
 			return
@@ -327,7 +330,8 @@ func (w *refusing) WriteHeader(status int) {
 	if status == http.StatusPreconditionFailed {
 		w.Header()["Cache-Control"] = noStore
 	}
-	if w.refused = status == http.StatusRequestedRangeNotSatisfiable; !w.refused {
+	w.refused = status == http.StatusRequestedRangeNotSatisfiable
+	if !w.refused {
 		w.ResponseWriter.WriteHeader(status)
 	}
 }

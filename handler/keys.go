@@ -127,7 +127,8 @@ func parseKeys(data []byte) (keySet, error) {
 		if keys[method] == nil {
 			keys[method] = map[string]any{}
 		}
-		if _, twice := keys[method][k.KeyID]; twice {
+		_, twice := keys[method][k.KeyID]
+		if twice {
 			return nil, fmt.Errorf("two %s keys have the kid %q", method, k.KeyID)
 		}
 		keys[method][k.KeyID] = k.Key

@@ -50,7 +50,8 @@ func (l *limiter) take(agent string) error {
 	if !ok {
 		fresh := rate.NewLimiter(l.rate, l.burst)
 		// Two concurrent first calls must share one bucket.
-		if bucket, ok, _ = l.buckets.PeekOrAdd(agent, fresh); !ok {
+		bucket, ok, _ = l.buckets.PeekOrAdd(agent, fresh)
+		if !ok {
 			bucket = fresh
 		}
 	}
@@ -140,7 +141,8 @@ func (u *imageUpload) leave() {
 	u.in.all.leave(1)
 	u.in.mu.Lock()
 	defer u.in.mu.Unlock()
-	if u.in.agents[u.agent]--; u.in.agents[u.agent] == 0 {
+	u.in.agents[u.agent]--
+	if u.in.agents[u.agent] == 0 {
 		delete(u.in.agents, u.agent)
 	}
 }

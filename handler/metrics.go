@@ -62,7 +62,8 @@ func (m meter) counter(status int) prometheus.Counter {
 	if status < 0 || status >= maxStatus {
 		return m.total.WithLabelValues(strconv.Itoa(status))
 	}
-	if known := m.byStatus[status].Load(); known != nil {
+	known := m.byStatus[status].Load()
+	if known != nil {
 		return *known
 	}
 	c := m.total.WithLabelValues(strconv.Itoa(status))

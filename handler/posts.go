@@ -71,7 +71,8 @@ func (b *postBody) post(author string) (social.Post, error) {
 	if b.Audience != nil || b.Reply != "" {
 		return p, feed.Errorf(feed.ErrRule, "bad post: a reply has the audience and reply rights of the root post of its thread; omit audience and reply")
 	}
-	if p.ReplyTo, p.Audience = *b.ReplyTo, (social.Audience{}); p.ReplyTo == "" {
+	p.ReplyTo, p.Audience = *b.ReplyTo, (social.Audience{})
+	if p.ReplyTo == "" {
 		return p, feed.Errorf(feed.ErrRule, "bad post: reply_to is empty; omit it if the post is not a reply")
 	}
 	return p, nil
@@ -113,7 +114,8 @@ func (s *server) answerPost(c *call, p social.Post, how social.Creation, created
 		if err != nil {
 			return social.Card{}, err
 		}
-		if *created = isNew; !isNew {
+		*created = isNew
+		if !isNew {
 			status = http.StatusOK
 		}
 		return s.card(ctx, p.Author, post.ID)
@@ -141,7 +143,8 @@ func postKey(r *http.Request) (string, error) {
 func (s *server) getPost(ctx context.Context, c *call, reader string) (any, error) {
 	id := c.gin.Param("id")
 	card, err := s.card(ctx, reader, id)
-	if kept := social.FallbackCards(ctx, s.deps.Social.Kept, []string{id}, err); len(kept) > 0 && kept[0].Visible {
+	kept := social.FallbackCards(ctx, s.deps.Social.Kept, []string{id}, err)
+	if len(kept) > 0 && kept[0].Visible {
 		return &postAnswer{http.StatusOK, reader, kept[0], []string{lacksSocial}}, nil
 	}
 	return &postAnswer{status: http.StatusOK, reader: reader, card: card}, err

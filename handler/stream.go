@@ -171,7 +171,8 @@ func (s stream) run(head []byte) {
 			drain = nil // only once: the stream continues until its share is over
 			life.Reset(s.drain.share())
 		case <-s.watch.Ready():
-			if news := s.watch.Take(); news.Count > 0 {
+			news := s.watch.Take()
+			if news.Count > 0 {
 				sent = s.push(fmt.Appendf(nil, "id: %s\nevent: new\ndata: {\"count\":%d}\n\n", eventID(news.Head), news.Count))
 			}
 		case <-beat.C:

@@ -181,7 +181,8 @@ func (v *verifier) key(header jose.Header) (any, error) {
 	// "crit" lists extensions that must be understood; none is supported. The library applies "b64"
 	// (RFC 7797), even if it is not listed.
 	for _, name := range []jose.HeaderKey{"crit", "b64"} {
-		if _, found := header.ExtraHeaders[name]; found {
+		_, found := header.ExtraHeaders[name]
+		if found {
 			return nil, fmt.Errorf("the header %q is not supported", name)
 		}
 	}

@@ -66,7 +66,8 @@ func owned(current, wanted []feed.Variant) (owner [feed.Buckets]int, had []int) 
 		i := slices.IndexFunc(wanted, func(w feed.Variant) bool { return w.Name == v.Name })
 		for _, p := range v.Parts {
 			for b := p[0]; b <= p[1]; b++ {
-				if owner[b] = given; i >= 0 {
+				owner[b] = given
+				if i >= 0 {
 					owner[b] = i
 					had[i]++
 				}

@@ -96,7 +96,8 @@ func reverted(old feed.Live, base Version) *feed.Live {
 	old.Variants = slices.Clone(old.Variants)
 	for i := range old.Variants {
 		v := &old.Variants[i]
-		if now, runs := base.Live.Variant(v.Name); runs && now.Run == v.Run && now.Ranking.Changes(v.Ranking) != "" {
+		now, runs := base.Live.Variant(v.Name)
+		if runs && now.Run == v.Run && now.Ranking.Changes(v.Ranking) != "" {
 			v.Run = feed.RunName(v.Name, base.Version+1)
 		}
 	}
@@ -123,7 +124,8 @@ func (c Change) of(old feed.Live, version int) (*feed.Live, error) {
 		if err := x.Edit.do(&v.Ranking); err != nil {
 			return nil, fmt.Errorf("experiment %q: %w", x.Name, err)
 		}
-		if other := v.Ranking.Changes(before); known && other != "" {
+		other := v.Ranking.Changes(before)
+		if known && other != "" {
 			return nil, feed.Errorf(feed.ErrInvalid, "experiment %q runs with other parameters than %s, and its counts belong to those; use another name, or end it first", x.Name, other)
 		}
 		wanted[i] = v
@@ -191,10 +193,12 @@ func (l *Live) appended(ctx context.Context, v Version) {
 
 // checkText rejects text that would garble a log or a terminal.
 func checkText(what, text string, most int) error {
-	if n := utf8.RuneCountInString(text); n > most || !utf8.ValidString(text) {
+	n := utf8.RuneCountInString(text)
+	if n > most || !utf8.ValidString(text) {
 		return feed.Errorf(feed.ErrInvalid, "bad ranking parameters: %s must have at most %d characters of UTF-8, this one has %d", what, most, n)
 	}
-	if i := strings.IndexFunc(text, unicode.IsControl); i >= 0 {
+	i := strings.IndexFunc(text, unicode.IsControl)
+	if i >= 0 {
 		return feed.Errorf(feed.ErrInvalid, "bad ranking parameters: %s has a control character at position %d", what, i+1)
 	}
 	return nil

@@ -81,7 +81,8 @@ func Open(ctx context.Context, store Store, cfg Config) (*Live, error) {
 		return nil, err
 	}
 	l.apply(ctx, v)
-	if diff := v.Live.Ranking.Changes(cfg.Configured); v.Version > 0 && diff != "" {
+	diff := v.Live.Ranking.Changes(cfg.Configured)
+	if v.Version > 0 && diff != "" {
 		l.cfg.Logger.WarnContext(ctx, "the stored ranking is in force instead of the configured one; change it with freshet ranking set",
 			"version", v.Version, "stored", diff, "configured", cfg.Configured.Changes(v.Live.Ranking))
 	}

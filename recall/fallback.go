@@ -130,7 +130,8 @@ func (f *Shared) readFallback(ctx context.Context, q feed.Query, docs func(conte
 			return nil, nil, fmt.Errorf("read the items of the fallback list: %w", err)
 		}
 		for i, c := range part {
-			if size += len(found[i].JSON); size > maxFallbackBytes {
+			size += len(found[i].JSON)
+			if size > maxFallbackBytes {
 				return list, items, nil
 			}
 			it, err := found[i].Item()

@@ -34,7 +34,8 @@ func InterestsOf(p *feed.Profile) []Interest {
 			i, at[tag] = len(all), len(all)
 			all = append(all, Interest{Tag: tag})
 		}
-		if is := &all[i]; weight > is.Weight {
+		is := &all[i]
+		if weight > is.Weight {
 			is.Name, is.Weight = name, weight
 		}
 		all[i].Spellings = append(all[i].Spellings, name)

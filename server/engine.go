@@ -63,7 +63,8 @@ func (p *parts) openEngine(ctx context.Context, items catalog.Catalog, cfg engin
 func (p *parts) home() engine.Home {
 	trends := trending.NewSource(p.trending, p.clients.tells())
 	h := engine.Home{Pattern: p.cfg.Home.Positions(), SourceFor: p.cfg.Server.RequestTimeout / sourceShare, Trending: trends, Trends: trends}
-	if n := p.network; n != nil {
+	n := p.network
+	if n != nil {
 		h.Following, h.Affinities, h.Promoted = n.timelines, n.store, n.promotions
 	}
 	return h
@@ -88,7 +89,8 @@ func (p *parts) guest(items catalog.Catalog, cfg engine.Config) *engine.Guest {
 	stores := engine.GuestStores{Trending: p.trending, Items: items, Newest: p.stores.front}
 	if p.network != nil {
 		stores.Promoted = p.network.promotions.Guests(func() time.Time {
-			if set, _ := p.trending.Set(); set != nil {
+			set, _ := p.trending.Set()
+			if set != nil {
 				return time.Unix(set.At, 0)
 			}
 			return time.Time{}

@@ -112,7 +112,8 @@ func (b *builder) openFilters(ctx context.Context, c clients) (dedup.Store, erro
 		if state.Err != nil {
 			return state
 		}
-		if state.Err = store.Verify(ctx); state.Err != nil {
+		state.Err = store.Verify(ctx)
+		if state.Err != nil {
 			state.Reason = "reachable, but filters are unavailable: the module or the user's permission is missing"
 		} else if state.Err = store.TakesWrites(ctx); state.Err != nil {
 			state.Reason = "reachable, but writes are refused"

@@ -96,7 +96,8 @@ func Concerned(list []FollowChange) (edges []Edge, parties []string) {
 // of the erasure, even if its row has not been removed yet.
 func (g *Graph) state(e Edge) Register {
 	k, floor := g.Kept[e], g.Parties[e.Agent].ErasedAgent
-	if author := g.Parties[e.Author]; author != nil {
+	author := g.Parties[e.Author]
+	if author != nil {
 		floor = max(floor, author.Erased)
 	}
 	if k.At <= floor {
@@ -141,7 +142,8 @@ func (g *Graph) count(f FollowChange) {
 	}
 	agent := g.Parties[f.Agent]
 	agent.Following, agent.Counted = agent.Following+by, true
-	if author := g.Parties[f.Author]; author != nil {
+	author := g.Parties[f.Author]
+	if author != nil {
 		author.Followers, author.Counted, author.Gained = author.Followers+by, true, true
 	}
 }

@@ -35,10 +35,12 @@ func Hashtags(text string) []string {
 		r, size := utf8.DecodeRuneInString(text[i:])
 		if strings.ContainsRune("#﹟＃", r) && !inTag(before) && before != '&' && before != '/' {
 			tag := tagAt(text[i+size:])
-			if shown := strings.TrimLeftFunc(tag, unicode.IsMark); isTag(shown) {
+			shown := strings.TrimLeftFunc(tag, unicode.IsMark)
+			if isTag(shown) {
 				tags = append(tags, shown)
 			}
-			if size += len(tag); tag != "" {
+			size += len(tag)
+			if tag != "" {
 				r, _ = utf8.DecodeLastRuneInString(text[:i+size])
 			}
 		}
@@ -126,7 +128,8 @@ func linksIn(text string) (links []span) {
 			open = 0 // it precedes a path
 		}
 		at.to += linkLength(text[at.to:], open)
-		if links = append(links, at); at.from == at.to {
+		links = append(links, at)
+		if at.from == at.to {
 			links = links[:len(links)-1]
 		}
 		from = max(at.to, from+found[1])

@@ -158,7 +158,8 @@ func (r *Record) settle() {
 	t := r.Times
 	r.Post.Deleted = !r.Alive()
 	r.Post.EditedAt = 0
-	if edited := max(t.Caption, t.Tags, t.Alts); edited > t.Created && r.Alive() {
+	edited := max(t.Caption, t.Tags, t.Alts)
+	if edited > t.Created && r.Alive() {
 		r.Post.EditedAt = edited / 1e6
 	}
 }

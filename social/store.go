@@ -82,7 +82,8 @@ func Fingerprint(p Post) string {
 	p.ID, p.CreatedAt = "", 0
 	p.Images = slices.Clone(p.Images)
 	for i := range p.Images {
-		if image := &p.Images[i]; image.Digest != "" {
+		image := &p.Images[i]
+		if image.Digest != "" {
 			image.URL, image.Thumbnail = image.Digest, "" // the stored names are random
 		}
 	}

@@ -155,7 +155,8 @@ func (l *load) call(ctx context.Context, agent int, action string, due time.Time
 		r.seen = map[string]struct{}{}
 	}
 	for _, it := range page.Items {
-		if _, again := r.seen[it.ID]; again {
+		_, again := r.seen[it.ID]
+		if again {
 			res.repeats.Add(1)
 		}
 		r.seen[it.ID] = struct{}{}
@@ -208,7 +209,8 @@ func (l *load) report() error {
 		r.print(w, action)
 		well = well && r.errors.Load() == 0 && r.repeats.Load() == 0 && r.requests.Load() > 0
 	}
-	if n := l.dropped.Load(); n > 0 {
+	n := l.dropped.Load()
+	if n > 0 {
 		fmt.Fprintf(w, "\n%d requests were not sent: %d were waiting already\n", n, mostWaiting)
 	}
 	fmt.Fprintf(w, "\nserver     %12s %12s %12s\n", "before", "peak", "after")

@@ -116,7 +116,8 @@ func (c *community) act(ctx context.Context, e *event) error {
 func (d *Data) busiestDay() int {
 	most, n, of := 0, 0, feed.Day(0)
 	for i := range d.events {
-		if day := feed.DayOf(time.Unix(d.events[i].at, 0)); day != of {
+		day := feed.DayOf(time.Unix(d.events[i].at, 0))
+		if day != of {
 			n, of = 0, day
 		}
 		n++

@@ -95,7 +95,8 @@ func (d *Data) loadEvents(path, items string) error {
 			return err
 		}
 		var known bool
-		if e.item, known = d.byID[id]; !known {
+		e.item, known = d.byID[id]
+		if !known {
 			return fmt.Errorf("there is no item %q in %s", id, items)
 		}
 		if e.at < last {
@@ -121,7 +122,8 @@ func parseEvent(line string) (e event, id string, err error) {
 		return e, "", fmt.Errorf("reader %.40q: %w", e.reader, err)
 	}
 	var known bool
-	if e.kind, known = kinds[fields[2]]; !known {
+	e.kind, known = kinds[fields[2]]
+	if !known {
 		return e, "", fmt.Errorf("unknown type %.40q; the types are click, like, bookmark, comment, follow, dislike and hide", fields[2])
 	}
 	return e, id, nil
@@ -164,7 +166,8 @@ const (
 
 // ParseHalf parses the name of a half.
 func ParseHalf(s string) (Half, error) {
-	if h := Half(s); h == All || h == Even || h == Odd {
+	h := Half(s)
+	if h == All || h == Even || h == Odd {
 		return h, nil
 	}
 	return "", errors.New("the half must be even, odd or all")

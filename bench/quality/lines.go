@@ -43,7 +43,8 @@ func eachLine(path string, fn func(line string) error) (err error) {
 // unpacked returns the content of a file, decompressed if it is gzipped.
 func unpacked(file io.Reader) (io.Reader, error) {
 	source := bufio.NewReader(file)
-	if magic, _ := source.Peek(2); string(magic) == "\x1f\x8b" {
+	magic, _ := source.Peek(2)
+	if string(magic) == "\x1f\x8b" {
 		return gzip.NewReader(source)
 	}
 	return source, nil

@@ -24,7 +24,8 @@ func (o *handed) add(t *testing.T, caller int, list []feed.Ref) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, r := range list {
-		if first, twice := o.by[r.Group]; twice {
+		first, twice := o.by[r.Group]
+		if twice {
 			t.Errorf("%s was handed out to %d and to %d", r.Group, first, caller)
 		}
 		o.by[r.Group] = caller

@@ -203,7 +203,8 @@ func (m *holding) giveBack(t *testing.T, s cache.Sessions, restore bool, back []
 	}
 	var free []feed.Ref
 	for _, ref := range back {
-		if delete(m.by[ref], call.Owner); len(m.by[ref]) == 0 {
+		delete(m.by[ref], call.Owner)
+		if len(m.by[ref]) == 0 {
 			delete(m.by, ref)
 			free = append(free, ref)
 		}

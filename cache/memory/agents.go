@@ -101,7 +101,8 @@ func (r *record) bit(owner string) held {
 
 // join adds a call that receives a step from the record and returns its bit.
 func (r *record) join(owner string) held {
-	if b := r.bit(owner); b != 0 {
+	b := r.bit(owner)
+	if b != 0 {
 		return b
 	}
 	if 1+len(r.others) == cache.MaxCalls {
@@ -232,7 +233,8 @@ func (a *session) replay(call cache.Call, now time.Time) (page cache.Page, ok bo
 			}
 		}
 	}
-	if least := now.Add(cache.AnsweredTTL); r.ends.Before(least) {
+	least := now.Add(cache.AnsweredTTL)
+	if r.ends.Before(least) {
 		r.ends = least
 	}
 	return page, true, nil
@@ -308,7 +310,8 @@ func (a *session) release(call cache.Call, refs []feed.Ref, restore, omit bool) 
 		kept := 0
 		for k, ref := range s.refs {
 			if s.held[k]&by != 0 && slices.Contains(refs, ref) {
-				if s.held[k] &^= by; omit || s.held[k] == 0 {
+				s.held[k] &^= by
+				if omit || s.held[k] == 0 {
 					continue
 				}
 			}

@@ -84,7 +84,8 @@ func (s *Sessions) Pop(ctx context.Context, p cache.Pop) (cache.Page, error) {
 		if err != nil {
 			return cache.Page{}, err
 		}
-		if page, rest = append(page, free...), rest[n:]; len(page) == len(free) {
+		page, rest = append(page, free...), rest[n:]
+		if len(page) == len(free) {
 			page = free // nearly always the whole page, so nothing is copied
 		}
 	}
@@ -92,7 +93,8 @@ func (s *Sessions) Pop(ctx context.Context, p cache.Pop) (cache.Page, error) {
 		return cache.Page{}, err
 	}
 	a.refs = rest
-	if other := state.of(p.Call.Feed.Other()); len(other.refs) > 0 {
+	other := state.of(p.Call.Feed.Other())
+	if len(other.refs) > 0 {
 		other.remove(feed.Keys(page))
 	}
 	if len(page) == 0 && p.Call.Step == 0 {
@@ -189,7 +191,8 @@ func (s *Sessions) undo(ctx context.Context, agent string, refs []feed.Ref, call
 			return contractError(err)
 		}
 	}
-	if a.release(call, refs, restore, false); !restore || len(free) == 0 {
+	a.release(call, refs, restore, false)
+	if !restore || len(free) == 0 {
 		return nil
 	}
 	// Refs that are still pending were shown elsewhere meanwhile.

@@ -157,7 +157,8 @@ type step struct {
 
 func parseRecord(text string) (record, error) {
 	bad := func() (record, error) { return record{}, fmt.Errorf("invalid stored page: %.40q", text) }
-	if rest, marked := strings.CutPrefix(text, "!"); marked {
+	rest, marked := strings.CutPrefix(text, "!")
+	if marked {
 		_, text, _ = strings.Cut(rest, " ")
 	}
 	words := strings.Split(text, " ")

@@ -197,7 +197,8 @@ func (c *Catalog) docsBy(ctx context.Context, schema *esindex.Schema, ids []stri
 	for i, id := range ids {
 		docs[i] = feed.Doc{ID: id, JSON: stored[i].json}
 		h, ok := others[id]
-		if of, incomplete := indexed[id]; incomplete && !ok {
+		of, incomplete := indexed[id]
+		if incomplete && !ok {
 			h, ok = of, true
 			h.Source = found[i].Source // a search sees only refreshed content
 		}

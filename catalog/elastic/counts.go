@@ -120,9 +120,11 @@ func liveFields(s *esindex.Schema, c feed.Counts) []change {
 
 // withCounts returns a stored document with other counts.
 func withCounts(s *esindex.Schema, source []byte, c feed.Counts) ([]byte, error) {
-	if at := ownAt(source); at >= 0 && !s.ByOthers() {
+	at := ownAt(source)
+	if at >= 0 && !s.ByOthers() {
 		end := len(source) - 1
-		if live := bytes.Index(source[at:], []byte(`,"`+s.Source.Sum2h+`":`)); live >= 0 { // they are the last fields
+		live := bytes.Index(source[at:], []byte(`,"`+s.Source.Sum2h+`":`))
+		if live >= 0 { // they are the last fields
 			end = at + live
 		}
 		return seal(source[:end:end], liveFields(s, c)), nil

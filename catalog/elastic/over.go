@@ -111,7 +111,8 @@ func changes(s *esindex.Schema, before, after *feed.Item, counts feed.Counts) (a
 		}
 	}
 	if !slices.Equal(before.Tags, after.Tags) {
-		if set(n.Tags, nil); len(after.Tags) > 0 {
+		set(n.Tags, nil)
+		if len(after.Tags) > 0 {
 			set(n.Tags, after.Tags)
 		}
 	}

@@ -20,7 +20,8 @@ type stored struct {
 
 // itemJSON converts a stored document to the JSON of the item with that id.
 func itemJSON(s *esindex.Schema, id string, source json.RawMessage) (stored, error) {
-	if at := ownAt(source); at >= 0 && !s.ByOthers() {
+	at := ownAt(source)
+	if at >= 0 && !s.ByOthers() {
 		return stored{json: append(append(make(json.RawMessage, 0, at+1), source[:at]...), '}'), complete: true}, nil
 	}
 	it, is, err := readItem(s, id, source)
@@ -51,15 +52,18 @@ func readItem(s *esindex.Schema, id string, source json.RawMessage) (it feed.Ite
 		Tags: fields.texts(n.Tags), Likes: count(fields.text(n.Likes)), Comments: count(fields.text(n.Comments)),
 	}
 	it.AuthorID, it.AuthorIDs = first(fields.texts(n.AuthorID))
-	if it.Lang, it.Langs = first(fields.texts(n.Lang)); len(it.Langs) > 0 {
+	it.Lang, it.Langs = first(fields.texts(n.Lang))
+	if len(it.Langs) > 0 {
 		it.Lang = "" // an item in several languages is for readers of any of them
 	}
-	if ids := fields.texts(n.ID); s.ByOthers() && !s.MetaID() {
+	ids := fields.texts(n.ID)
+	if s.ByOthers() && !s.MetaID() {
 		// Of several ids the lowest is the item's, as in a search.
 		is.other = (s.UntoldID || len(ids) > 0) && (len(ids) == 0 || slices.Min(ids) != id)
 	}
 	is.complete = s.Untold&esindex.ByGroup == 0
-	if at := fields.all(n.UpdateTime); len(at) == 0 || string(at[0]) == "null" {
+	at := fields.all(n.UpdateTime)
+	if len(at) == 0 || string(at[0]) == "null" {
 		is.complete = is.complete && !s.ByOthers() // the index may have a date from a null_value or copy_to
 	} else if it.UpdateTime, err = s.Time.FromSource(at[0]); err != nil {
 		is.complete = false
@@ -161,7 +165,8 @@ func take(doc map[string]json.RawMessage, name string) json.RawMessage {
 func takeWithin(value json.RawMessage, name string) (v, rest json.RawMessage) {
 	var object map[string]json.RawMessage
 	if json.Unmarshal(value, &object) == nil {
-		if v = take(object, name); v == nil {
+		v = take(object, name)
+		if v == nil {
 			return nil, value
 		}
 		if len(object) > 0 {

@@ -154,7 +154,8 @@ func (c *Catalog) search(ctx context.Context, schema *esindex.Schema, ids []stri
 			before := len(byID)
 			for _, h := range hits {
 				id := h.id(schema)
-				if _, later := byID[id]; !later && !h.Broken {
+				_, later := byID[id]
+				if !later && !h.Broken {
 					byID[id] = h
 				}
 			}

@@ -260,7 +260,8 @@ func (r result) err(kind error, what string) error {
 // bulk sends a request, through the writer of the index if there is one. Only a request that
 // deletes nothing but existing documents may be sent without one.
 func (c *Catalog) bulk(ctx context.Context, index, params string, b *bulk) (results []result, err error) {
-	if w := c.writers[index]; w != nil {
+	w := c.writers[index]
+	if w != nil {
 		err = w.Write(ctx, func(name, required string) (err error) {
 			results, err = c.bulkTo(ctx, name, required+params, b)
 			return err

@@ -142,7 +142,8 @@ func (c *Cache) ProfilesOf(ctx context.Context, agents []string) ([]feed.Profile
 	var missed []string
 	var at []int
 	for i, agent := range agents {
-		if p, _, ok := c.profiles.get(agent); ok {
+		p, _, ok := c.profiles.get(agent)
+		if ok {
 			out[i] = p.Profile
 		} else {
 			missed, at = append(missed, agent), append(at, i)

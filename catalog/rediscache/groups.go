@@ -77,7 +77,8 @@ func (c *Cache) GroupsOf(ctx context.Context, ids []string) (map[string]string, 
 		return groups, contractError("read", err)
 	}
 	for i, id := range ids {
-		if group := found[i].Val(); group != "" {
+		group := found[i].Val()
+		if group != "" {
 			groups[id] = group
 		}
 	}

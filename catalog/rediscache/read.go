@@ -178,7 +178,8 @@ func (f *found) missed() []string {
 	ids := make([]string, 0, f.misses)
 	seen := make(map[string]struct{}, f.misses)
 	for _, d := range f.docs {
-		if _, twice := seen[d.ID]; d.Missing() && !twice {
+		_, twice := seen[d.ID]
+		if d.Missing() && !twice {
 			seen[d.ID] = struct{}{}
 			ids = append(ids, d.ID)
 		}

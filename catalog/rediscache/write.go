@@ -88,7 +88,8 @@ func (c *Cache) changeProfile(ctx context.Context, agent string, write func() er
 		}
 	} else {
 		// Whatever the catalog holds now, it is read again after the mark expires.
-		if to = c.uncertainProfile(ctx, agent, change, before, written); to == nil {
+		to = c.uncertainProfile(ctx, agent, change, before, written)
+		if to == nil {
 			return written
 		}
 		ttl = itemTTL

@@ -22,7 +22,8 @@ func (c *Catalog) Agents(ctx context.Context, n int, seed int64) ([]string, erro
 	err = sqlitefile.Each(rows, err, func(rows *sql.Rows) error {
 		var agent string
 		err := rows.Scan(&agent)
-		if seen++; len(drawn) < n {
+		seen++
+		if len(drawn) < n {
 			drawn = append(drawn, agent)
 		} else if i := draw.IntN(seen); i < n { // with the same probability as each before
 			drawn[i] = agent

@@ -86,7 +86,8 @@ func listQuery(s *catalog.Selection) (text string, args []any, err error) {
 		}
 		also(`(updated, id) < (?, ?)`, after.Updated, after.ID)
 	}
-	if part := plain(s.Author); part != "" {
+	part := plain(s.Author)
+	if part != "" {
 		also(`instr(doc, ?)`, []byte(part)) // avoids parsing most documents
 	}
 	if s.Author != "" {

@@ -56,7 +56,8 @@ func (c *Catalog) changeRecord(ctx context.Context, what, agent string, change c
 			r, _ = catalog.ParseRecord(raw)
 		}
 		var changed bool
-		if changed, refused = change(&r, exists); refused != nil || !changed {
+		changed, refused = change(&r, exists)
+		if refused != nil || !changed {
 			tx.Fail(refused)
 			return
 		}
@@ -64,7 +65,8 @@ func (c *Catalog) changeRecord(ctx context.Context, what, agent string, change c
 			tx.Do(`DELETE FROM profiles WHERE agent = ?`, agent)
 			return
 		}
-		if raw, refused = json.Marshal(r); refused != nil {
+		raw, refused = json.Marshal(r)
+		if refused != nil {
 			refused = feed.Errorf(feed.ErrInvalid, "bad profile: %w", refused)
 			tx.Fail(refused)
 		}

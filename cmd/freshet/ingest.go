@@ -112,7 +112,8 @@ func (f *ingestFlags) ingest(path string) error {
 	summary, err := send(f.cmd.Context(), &reader, report.add)
 	_ = bar.Finish() // before anything is printed
 	report.Summary = summary
-	if werr := report.write(f.cmd.OutOrStdout(), *f.json); werr != nil {
+	werr := report.write(f.cmd.OutOrStdout(), *f.json)
+	if werr != nil {
 		return errors.Join(err, werr)
 	}
 	if err != nil {
@@ -214,7 +215,8 @@ func (r *ingestReport) write(w io.Writer, asJSON bool) error {
 			return err
 		}
 	}
-	if hidden := r.Rejected - len(r.Errors); hidden > 0 {
+	hidden := r.Rejected - len(r.Errors)
+	if hidden > 0 {
 		why := "--all shows them"
 		if r.most < 0 {
 			why = "the server did not list them"

@@ -113,7 +113,8 @@ func newGroup(name, short string, below ...*cobra.Command) *cobra.Command {
 				return nil
 			}
 			message := fmt.Sprintf("there is no command %q", args[0])
-			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+			near := cmd.SuggestionsFor(args[0])
+			if len(near) > 0 {
 				message += "; did you mean " + strings.Join(near, " or ") + "?"
 			}
 			return errors.New(message)
@@ -135,7 +136,8 @@ func (u *usageError) Unwrap() error { return u.error }
 // usageErrors converts errors of the argument checks of a command and its subcommands to usage
 // errors.
 func usageErrors(cmd *cobra.Command) {
-	if check := cmd.Args; check != nil {
+	check := cmd.Args
+	if check != nil {
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
 			if err := check(cmd, args); err != nil {
 				return &usageError{cmd.CommandPath(), err}

@@ -90,7 +90,8 @@ func (f *analysisFlags) named() error {
 		if err != nil {
 			return err
 		}
-		if r.Agents = strings.Fields(strings.TrimPrefix(string(data), "\ufeff")); len(r.Agents) == 0 {
+		r.Agents = strings.Fields(strings.TrimPrefix(string(data), "\ufeff"))
+		if len(r.Agents) == 0 {
 			return fmt.Errorf("%s contains no agents", from)
 		}
 	}

@@ -78,7 +78,8 @@ func (f *replayFlags) run(path string) error {
 	if err := answer(f.call, f.replay, cli.WriteReplay); err != nil {
 		return err
 	}
-	if n := f.replay.Rejected; n > 0 && !f.allowRejected {
+	n := f.replay.Rejected
+	if n > 0 && !f.allowRejected {
 		return fmt.Errorf("lines that could not be read: %d (--allow-rejected makes this a success)", n)
 	}
 	return nil

@@ -129,7 +129,8 @@ func decodePayload(b []byte) (Entry, error) {
 	e.Agent = string(agent)
 	for len(rest) > 0 {
 		var group []byte
-		if group, rest, ok = cutPart(rest); !ok {
+		group, rest, ok = cutPart(rest)
+		if !ok {
 			return Entry{}, errors.New("bad frame: a group is cut short")
 		}
 		e.Groups = append(e.Groups, string(group))

@@ -106,7 +106,8 @@ func scan(f io.Reader, size int64, fn func(Entry) error) (good int64, bad, err e
 			return good, errors.New("bad frame: it is cut short or its length is out of bounds"), nil
 		}
 		// The length is bounded by MaxFrame and by the remaining size of the file.
-		if need := frameHeader + n; cap(frame) < need {
+		need := frameHeader + n
+		if cap(frame) < need {
 			frame = make([]byte, need)
 		}
 		frame = frame[:frameHeader+n]

@@ -71,7 +71,8 @@ func (s *Store) follow(now time.Time) error {
 			return fmt.Errorf("%w: after the clock has jumped: %w", dedup.ErrUnavailable, err)
 		}
 	}
-	if day := feed.DayOf(now); day > s.today {
+	day := feed.DayOf(now)
+	if day > s.today {
 		if err := s.rollOver(day, now); err != nil {
 			return err
 		}
@@ -147,7 +148,8 @@ func (s *Store) checkClock() {
 	s.rolling.Lock()
 	defer s.rolling.Unlock()
 	at := now.UnixMilli()
-	if moved := at - s.looked; moved > 0 && s.jump.Suspect {
+	moved := at - s.looked
+	if moved > 0 && s.jump.Suspect {
 		s.jump.Ran += min(moved, lookEvery.Milliseconds())
 	}
 	s.looked = at

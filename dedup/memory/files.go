@@ -69,7 +69,8 @@ func sweepFiles(dir string) error {
 		switch name, suffix := cutSuffix(e.Name()); suffix {
 		case asideSuffix:
 			name = filepath.Join(dir, name)
-			if _, taken := os.Lstat(name); taken != nil { // otherwise the existing file takes precedence
+			_, taken := os.Lstat(name)
+			if taken != nil { // otherwise the existing file takes precedence
 				err = os.Rename(path, name)
 			}
 		case tempSuffix:
@@ -172,7 +173,8 @@ func (s *Store) load(now time.Time) error {
 		if loaded || s.outsideWindow(day, feed.DayOf(now)) {
 			continue
 		}
-		if i := s.unfoldedIndex(day); i >= 0 {
+		i := s.unfoldedIndex(day)
+		if i >= 0 {
 			window = append(window, s.unfolded[i])
 			continue
 		}

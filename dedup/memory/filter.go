@@ -34,7 +34,8 @@ func layered(day feed.Day, layers ...*layer) *filter {
 
 // end sets the end of the day: midnight, or now if that is earlier.
 func (f *filter) end(now time.Time) {
-	if f.ended = (f.day + 1).Start(); f.ended.After(now) {
+	f.ended = (f.day + 1).Start()
+	if f.ended.After(now) {
 		f.ended = now
 	}
 }
@@ -62,7 +63,8 @@ func (f *filter) grow(full *layer) *layer {
 	f.grows.Lock()
 	defer f.grows.Unlock()
 	layers := f.all()
-	if last := layers[len(layers)-1]; last != full {
+	last := layers[len(layers)-1]
+	if last != full {
 		return last
 	}
 	next := newLayer(2*full.capacity, full.rate/2)

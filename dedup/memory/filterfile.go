@@ -168,7 +168,8 @@ func decodeFilter(data []byte) (*filter, error) {
 		return nil, errors.New("its checksum is wrong")
 	}
 	body := data[filterHeader:]
-	if at := layerHeader - sizeBytes; magic == filterMagicV1 && len(body) >= at {
+	at := layerHeader - sizeBytes
+	if magic == filterMagicV1 && len(body) >= at {
 		size := binary.LittleEndian.AppendUint64(nil, uint64(len(body)-at))
 		body = slices.Concat(body[:at], size, body[at:])
 	}

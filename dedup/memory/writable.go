@@ -18,7 +18,8 @@ func (s *Store) append(entries ...journal.Entry) error {
 		return nil
 	}
 	err := s.journal.Append(entries...)
-	if failed := err != nil; s.failing.Load() != failed {
+	failed := err != nil
+	if s.failing.Load() != failed {
 		s.failing.Store(failed)
 	}
 	if err != nil {

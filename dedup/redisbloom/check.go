@@ -128,7 +128,8 @@ func (s *Store) question(agent string, groups []string, now time.Time) *question
 // which every window includes.
 func (s *Store) daysAsked(now time.Time) []feed.Day {
 	days := feed.Window(now, s.cfg.WindowDays)
-	if tomorrow := feed.DayOf(now.Add(clockSkew)); tomorrow > days[0] {
+	tomorrow := feed.DayOf(now.Add(clockSkew))
+	if tomorrow > days[0] {
 		days = append(days, tomorrow)
 	}
 	return days
@@ -157,7 +158,8 @@ func members(agent string, groups []string) []string {
 
 func (s *Store) ask(ctx context.Context, q *question, whole bool) (dedup.Checked, error) {
 	args := s.args.Get().(*[]any)
-	if need := (len(q.days) + 1) * (len(q.groups) + 8); cap(*args) < need {
+	need := (len(q.days) + 1) * (len(q.groups) + 8)
+	if cap(*args) < need {
 		*args = make([]any, 0, need)
 	}
 	free := (*args)[:0]

@@ -71,7 +71,8 @@ func (s *Store) observe(ctx context.Context, now time.Time) {
 	}
 	states := s.fill.window(window)
 	dedup.PublishFilters(states, s.cfg.FalsePositiveRate)
-	if today := window[0]; s.fill.outgrown(today, states[0].Fill) {
+	today := window[0]
+	if s.fill.outgrown(today, states[0].Fill) {
 		s.log.WarnContext(ctx, "today's impressions exceed dedup.daily_capacity; checks get slower and more unseen items count as seen. Raise it; the change takes effect tomorrow",
 			slog.String("day", today.String()), slog.Float64("fill", states[0].Fill), slog.Int("daily_capacity", s.cfg.DailyCapacity))
 	}
@@ -93,7 +94,8 @@ func (s *Store) state(v redis.BFInfo) dedup.FilterState {
 func (f *filterStates) due(now time.Time) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if age := now.Sub(f.looked); age >= 0 && age < infoEvery {
+	age := now.Sub(f.looked)
+	if age >= 0 && age < infoEvery {
 		return false
 	}
 	f.looked = now

@@ -64,7 +64,8 @@ func (p *Pair) validate() error {
 		if err := feed.CheckAgentID(agent); err != nil {
 			return fmt.Errorf("agent %q: %w", agent, err)
 		}
-		if _, twice := met[agent]; twice {
+		_, twice := met[agent]
+		if twice {
 			return fmt.Errorf("%w: agent %s is named twice", feed.ErrInvalid, agent)
 		}
 		met[agent] = struct{}{}
@@ -161,7 +162,8 @@ func rankBoth(ctx context.Context, from Source, p *Pair, agent string) (*duel, e
 	for i, list := range lists {
 		d.deep[i], d.top[i] = list, list[:min(len(list), p.K)]
 		for _, c := range d.top[i] {
-			if _, twice := d.items[c.ID]; !twice {
+			_, twice := d.items[c.ID]
+			if !twice {
 				d.items[c.ID] = feed.Item{}
 				ids = append(ids, c.ID)
 			}

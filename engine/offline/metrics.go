@@ -42,7 +42,8 @@ func common(a, b []string) int {
 	}
 	n := 0
 	for _, id := range b {
-		if _, both := in[id]; both {
+		_, both := in[id]
+		if both {
 			n++
 		}
 	}
@@ -88,7 +89,8 @@ func RBO(a, b []string, p float64) float64 {
 	met := make(map[string]struct{}, len(short)+len(long))
 	// meet returns 1 if the id was met before, otherwise 0.
 	meet := func(id string) float64 {
-		if _, again := met[id]; again {
+		_, again := met[id]
+		if again {
 			return 1
 		}
 		met[id] = struct{}{}
@@ -128,7 +130,8 @@ func KendallTau(a, b []string) (tau float64, ok bool) {
 	}
 	var places []int // in a, of the common items in the order of b
 	for _, id := range b {
-		if i, both := place[id]; both {
+		i, both := place[id]
+		if both {
 			places = append(places, i)
 		}
 	}
@@ -176,7 +179,8 @@ func TagCoverage(interests map[string]float64, tags [][]string) (share float64, 
 	covered := 0
 	for _, list := range tags {
 		for _, tag := range list {
-			if had, is := wanted[terms.Fold(tag)]; is && !had {
+			had, is := wanted[terms.Fold(tag)]
+			if is && !had {
 				wanted[terms.Fold(tag)] = true
 				covered++
 			}

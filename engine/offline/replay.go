@@ -206,7 +206,8 @@ func (s *Scoreboard) Standings() []Standing {
 	for i := range s.entries {
 		e := &s.entries[i]
 		out[i] = Standing{Higher: e.higher, Lower: e.lower, Gain: e.gains.Mean()}
-		if n := float64(s.clicks); n > 0 {
+		n := float64(s.clicks)
+		if n > 0 {
 			out[i].Scores = Scores{HitRate: e.sums.HitRate / n, NDCG: e.sums.NDCG / n, MRR: e.sums.MRR / n}
 		}
 		if margin, ok := e.gains.Margin(); ok {

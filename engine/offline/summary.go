@@ -68,7 +68,8 @@ func Summarize(agents []AgentFigures) Summary {
 	over := func(figure func(Figures) *float64) Spread {
 		var values []float64
 		for _, a := range some {
-			if v := figure(a.Figures); v != nil {
+			v := figure(a.Figures)
+			if v != nil {
 				values = append(values, *v)
 			}
 		}

@@ -40,7 +40,8 @@ func Unmarshal(data []byte, into any, is Errors) error {
 // Members decodes one JSON object into its members, by the rules of [Unmarshal], except that null
 // is a valid value. Mistakes wrap is.
 func Members(data []byte, is error) (map[string]stdjson.RawMessage, error) {
-	if trimmed := bytes.TrimLeft(data, " \t\r\n"); len(trimmed) == 0 || trimmed[0] != '{' {
+	trimmed := bytes.TrimLeft(data, " \t\r\n")
+	if len(trimmed) == 0 || trimmed[0] != '{' {
 		return nil, fmt.Errorf("%w: the body must be a JSON object", is)
 	}
 	var raw map[string]jsontext.Value
@@ -180,7 +181,8 @@ func pathOf(p jsontext.Pointer) string {
 }
 
 func within(p jsontext.Pointer) string {
-	if path := pathOf(p); path != "" {
+	path := pathOf(p)
+	if path != "" {
 		return " in " + path
 	}
 	return ""
@@ -188,7 +190,8 @@ func within(p jsontext.Pointer) string {
 
 // nameOf returns the field of a pointer as [Errors] names it.
 func nameOf(p jsontext.Pointer) string {
-	if name := p.LastToken(); !isIndex(name) {
+	name := p.LastToken()
+	if !isIndex(name) {
 		return name
 	}
 	return p.Parent().LastToken() + "[]"

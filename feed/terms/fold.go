@@ -57,7 +57,8 @@ func isStable(r rune) bool {
 func FoldAll(tags []string) []string {
 	folded := make([]string, 0, len(tags))
 	for _, tag := range tags {
-		if f := Fold(tag); !slices.Contains(folded, f) {
+		f := Fold(tag)
+		if !slices.Contains(folded, f) {
 			folded = append(folded, f)
 		}
 	}
@@ -68,7 +69,8 @@ func FoldAll(tags []string) []string {
 func Distinct(tags []string) (distinct []string) {
 	seen := make(map[string]bool, len(tags))
 	for _, tag := range tags {
-		if f := Fold(tag); !seen[f] {
+		f := Fold(tag)
+		if !seen[f] {
 			seen[f] = true
 			distinct = append(distinct, tag)
 		}

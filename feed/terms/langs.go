@@ -64,7 +64,8 @@ func LangKeys(lang string) []string { return keysOf(lang).own }
 // LangKey returns the key of all texts in the language and its script, in any region; "" if there
 // is none.
 func LangKey(lang string) string {
-	if own := LangKeys(lang); len(own) > 0 {
+	own := LangKeys(lang)
+	if len(own) > 0 {
 		return own[len(own)-1]
 	}
 	return ""
@@ -98,7 +99,8 @@ func keysOf(lang string) keys {
 	}
 	k := readKeys(lang)
 	if len(lang) <= longSpelling && spellingCount.Load() < maxSpellings {
-		if _, again := spellings.LoadOrStore(strings.Clone(lang), k); !again {
+		_, again := spellings.LoadOrStore(strings.Clone(lang), k)
+		if !again {
 			spellingCount.Add(1)
 		}
 	}
@@ -117,7 +119,8 @@ var former = map[string]string{
 }
 
 func readKeys(lang string) keys {
-	if i := strings.IndexAny(lang, ".@"); i > 0 { // strip the rest of a locale: en_GB.UTF-8, de_DE@euro
+	i := strings.IndexAny(lang, ".@")
+	if i > 0 { // strip the rest of a locale: en_GB.UTF-8, de_DE@euro
 		lang = lang[:i]
 	}
 	lang = strings.TrimSpace(lang)
@@ -139,7 +142,8 @@ func readKeys(lang string) keys {
 	script, _ := tag.Script()
 	whole := strings.ToLower(base.String() + "-" + script.String())
 	codes := FoldAll([]string{strings.FieldsFunc(lang, func(r rune) bool { return r == '-' || r == '_' })[0], base.String(), base.ISO3()})
-	if code := former[base.String()]; code != "" && !slices.Contains(codes, code) {
+	code := former[base.String()]
+	if code != "" && !slices.Contains(codes, code) {
 		codes = append(codes, code)
 	}
 	in := func(r language.Region) string { return whole + "-" + strings.ToLower(r.String()) }

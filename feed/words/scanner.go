@@ -77,7 +77,8 @@ func (s *scanner) sign(r rune, size int) int {
 func (s *scanner) suffix() int {
 	n := 0
 	for s.at+n < len(s.text) && (s.text[s.at+n] == '+' || s.text[s.at+n] == '#') {
-		if n++; n > 2 {
+		n++
+		if n > 2 {
 			return 0 // a longer run is not part of a name
 		}
 	}
@@ -122,7 +123,8 @@ func (s *scanner) rune(at int) (r rune, size int) {
 	if at >= len(s.text) {
 		return 0, 0
 	}
-	if b := s.text[at]; b < utf8.RuneSelf {
+	b := s.text[at]
+	if b < utf8.RuneSelf {
 		return rune(b), 1
 	}
 	return utf8.DecodeRuneInString(s.text[at:])

@@ -78,7 +78,8 @@ func chosen(ctx context.Context, client Client, indices string, names []string) 
 	for _, in := range slices.Sorted(maps.Keys(found)) {
 		for _, name := range slices.Sorted(maps.Keys(found[in].Settings)) {
 			value := found[in].Settings[name]
-			if effect, breaks := effect(name, value); effect != "" {
+			effect, breaks := effect(name, value)
+			if effect != "" {
 				all = append(all, Chosen{in, name, value, effect, breaks})
 			}
 		}

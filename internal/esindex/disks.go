@@ -80,7 +80,8 @@ func leastFree(limit, headroom string, total int64) int64 {
 		share /= 100
 	}
 	free := int64(float64(total) * (1 - share))
-	if most := byteSize(headroom); most > 0 {
+	most := byteSize(headroom)
+	if most > 0 {
 		free = min(free, most)
 	}
 	return free

@@ -83,7 +83,8 @@ func (f Fields) Validate() error {
 		if name == None || strings.HasPrefix(name, "_") || strings.ContainsAny(name, "*^ ,\"") || strings.Trim(name, ".") != name {
 			return fmt.Errorf("elasticsearch.fields.%s: %q is not the name of a field", r.logical, name)
 		}
-		if other, clash := taken[name]; clash {
+		other, clash := taken[name]
+		if clash {
 			return fmt.Errorf("elasticsearch.fields: %s and %s are both mapped to %q", other, r.logical, name)
 		}
 		taken[name] = r.logical

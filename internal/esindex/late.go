@@ -43,7 +43,8 @@ func (l *LateSchema) Refuse(why error) { l.state.Store(&known{schema: l.Last(), 
 // Last returns the last usable schema, also while the index is refused. Nil means there was none.
 // It is shared and must not be changed.
 func (l *LateSchema) Last() *Schema {
-	if state := l.state.Load(); state != nil {
+	state := l.state.Load()
+	if state != nil {
 		return state.schema
 	}
 	return nil

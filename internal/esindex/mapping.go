@@ -72,7 +72,8 @@ func (p property) find(name string) (f property, source string, ok bool) {
 		if !more || !ok || child.Type == "nested" { // a plain query never matches within nested objects
 			return property{}, name, false
 		}
-		if sub, isSub := child.Fields[tail]; isSub {
+		sub, isSub := child.Fields[tail]
+		if isSub {
 			return sub, strings.TrimSuffix(name, "."+tail), true
 		}
 		at, rest = child, tail

@@ -190,7 +190,8 @@ const maxLangs = 1000
 // values, or if Elasticsearch refuses the aggregation, the values stay unknown.
 func (s *Schema) ReadLangs(ctx context.Context, client Client, index string) error {
 	field := s.Fields.Lang
-	if s.Langs = ""; field == None || s.Loaded&ByLang == 0 || s.Folds() {
+	s.Langs = ""
+	if field == None || s.Loaded&ByLang == 0 || s.Folds() {
 		return nil
 	}
 	ask := object{

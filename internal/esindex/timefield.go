@@ -220,7 +220,8 @@ func (t TimeField) Literal(unix int64) json.RawMessage {
 // Stored encodes a time, in Unix seconds, as a document's value. An epoch becomes a number, as most
 // writers do.
 func (t TimeField) Stored(unix int64) json.RawMessage {
-	if per := t.format.epoch(); per != 0 {
+	per := t.format.epoch()
+	if per != 0 {
 		return strconv.AppendInt(nil, unix*per, 10)
 	}
 	layout, _ := t.format.layout()
@@ -298,7 +299,8 @@ func (t TimeField) latest(v json.RawMessage) (int64, error) {
 }
 
 func (f timeFormat) parse(text string) (int64, bool) {
-	if per := f.epoch(); per != 0 {
+	per := f.epoch()
+	if per != 0 {
 		return seconds(text, per)
 	}
 	layout, ok := f.layout()

@@ -50,7 +50,8 @@ func (p *reading) readLine() (text []byte, tooBig bool, err error) {
 	for {
 		part, err := p.br.ReadSlice('\n')
 		// Two more bytes for the line end, which is not part of the entry.
-		if room := p.kind.Most + 2 - len(p.buf); len(part) > room {
+		room := p.kind.Most + 2 - len(p.buf)
+		if len(part) > room {
 			tooBig = true
 			part = part[:room]
 		}

@@ -69,7 +69,8 @@ func Read(ctx context.Context, r io.Reader, kind Kind, cfg Config, into Batch) (
 	p := &reading{ctx: ctx, kind: kind, cfg: cfg, batch: into, br: bufio.NewReaderSize(r, 64<<10), report: api.Upload{Errors: []api.Rejection{}}}
 	err := p.read()
 	// Entries read completely before an error are processed nevertheless.
-	if flushErr := p.flush(); err == nil || errors.Is(flushErr, kind.Unavailable) {
+	flushErr := p.flush()
+	if err == nil || errors.Is(flushErr, kind.Unavailable) {
 		err = flushErr
 	}
 	slices.SortStableFunc(p.report.Errors, func(a, b api.Rejection) int { return cmp.Compare(a.Line, b.Line) })
@@ -102,7 +103,8 @@ func (p *reading) read() error {
 	if bytes.HasPrefix(head, []byte{0x1f, 0x8b}) {
 		return p.invalid("it is gzip; unpack it, or send it with Content-Encoding: gzip")
 	}
-	if name := encoding(head); name != "" {
+	name := encoding(head)
+	if name != "" {
 		return p.invalid("it is %[1]s; send UTF-8 (iconv -f %[1]s -t UTF-8 converts it)", name)
 	}
 	if bytes.HasPrefix(head, mark) {
@@ -229,7 +231,8 @@ func (p *reading) accept(id string) {
 		p.seed, p.seen = maphash.MakeSeed(), map[uint64]struct{}{}
 	}
 	before := len(p.seen)
-	if p.seen[maphash.String(p.seed, id)] = struct{}{}; len(p.seen) == before {
+	p.seen[maphash.String(p.seed, id)] = struct{}{}
+	if len(p.seen) == before {
 		p.report.Replaced++
 	}
 }

@@ -54,7 +54,8 @@ func (f *Failing) Tell(ctx context.Context, log *slog.Logger, err error, args ..
 	if ctx.Err() != nil || (err != nil) == f.failing {
 		return false
 	}
-	if f.failing = err != nil; f.failing {
+	f.failing = err != nil
+	if f.failing {
 		log.WarnContext(ctx, f.Fails, append(args, "error", err)...)
 	} else {
 		log.InfoContext(ctx, f.Again, args...)

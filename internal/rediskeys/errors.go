@@ -47,7 +47,8 @@ func Unreachable(err error) bool {
 		return true
 	}
 	text := reply.Error()
-	if _, of, ok := strings.Cut(text, ": -"); ok && strings.HasPrefix(text, scriptFailed) {
+	_, of, ok := strings.Cut(text, ": -")
+	if ok && strings.HasPrefix(text, scriptFailed) {
 		text = of
 	}
 	code, _, _ := strings.Cut(text, " ")
@@ -67,7 +68,8 @@ func WrongServer(err error) bool {
 		return false
 	}
 	text := reply.Error()
-	if _, of, ok := strings.Cut(text, ": -"); ok && strings.HasPrefix(text, scriptFailed) {
+	_, of, ok := strings.Cut(text, ": -")
+	if ok && strings.HasPrefix(text, scriptFailed) {
 		text = of
 	}
 	return hasAnyPrefix(text, wrongServer)

@@ -123,7 +123,8 @@ func (k Keys) Stamps() []string {
 	keys := make([]string, stamps)
 	for i, left := 0, stamps; left > 0; i++ {
 		tag := strconv.Itoa(i)
-		if part := slot(tag) * stamps / slots; keys[part] == "" {
+		part := slot(tag) * stamps / slots
+		if keys[part] == "" {
 			keys[part] = k.agent("lists:stamp:", tag)
 			left--
 		}

@@ -161,7 +161,8 @@ func refused(cmds []redis.Cmder) error {
 // that does not own it yet; that server is returned.
 func follow(ctx context.Context, cluster *redis.ClusterClient, reply error) (*redis.Client, error) {
 	var addr string
-	if words := strings.Fields(fmt.Sprint(reply)); len(words) == 3 && words[0] == "ASK" {
+	words := strings.Fields(fmt.Sprint(reply))
+	if len(words) == 3 && words[0] == "ASK" {
 		addr = words[2]
 	}
 	var mu sync.Mutex

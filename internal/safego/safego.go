@@ -23,7 +23,8 @@ func (p *Panic) Error() string { return fmt.Sprintf("panic: %v\n%s", p.Value, p.
 // Run calls f and returns a panic of it as a [*Panic].
 func Run(f func() error) (err error) {
 	defer func() {
-		if p := recover(); p != nil {
+		p := recover()
+		if p != nil {
 			err = &Panic{p, string(debug.Stack())}
 		}
 	}()

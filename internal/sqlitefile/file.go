@@ -137,7 +137,8 @@ func Failed(ctx context.Context, unavailable error, what string, err error) erro
 	if err == nil {
 		return nil
 	}
-	if cause := ctx.Err(); cause != nil {
+	cause := ctx.Err()
+	if cause != nil {
 		return fmt.Errorf("sqlite: %s: %w", what, cause)
 	}
 	return fmt.Errorf("%w: sqlite: %s: %w", unavailable, what, Advised(err))

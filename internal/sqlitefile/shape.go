@@ -109,7 +109,8 @@ func (s *Schema) checkShape(ctx context.Context, db querier, version int) error 
 	if err != nil {
 		return err
 	}
-	if missing := want.lacks(found); len(missing) > 0 {
+	missing := want.lacks(found)
+	if len(missing) > 0 {
 		return fmt.Errorf(notWhole+whatToDo, s.What, version, strings.Join(missing, ", "))
 	}
 	newest, err := s.shapeAt(ctx, len(s.Migrations))

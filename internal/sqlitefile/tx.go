@@ -21,11 +21,13 @@ func InTx(ctx context.Context, db *sql.DB, do func(*Tx)) error {
 		return err
 	}
 	t := &Tx{Tx: tx, ctx: ctx}
-	if do(t); t.err == nil {
+	do(t)
+	if t.err == nil {
 		return tx.Commit()
 	}
 	// A cancelled context has rolled it back already.
-	if undo := tx.Rollback(); undo != nil && !errors.Is(undo, sql.ErrTxDone) {
+	undo := tx.Rollback()
+	if undo != nil && !errors.Is(undo, sql.ErrTxDone) {
 		return errors.Join(t.err, undo)
 	}
 	return t.err

@@ -14,7 +14,8 @@ func FilesInMemory() {
 	if os.Getenv("TMPDIR") != "" || flag.Lookup("test.bench").Value.String() != "" {
 		return
 	}
-	if dir := memoryDir(); dir != "" {
+	dir := memoryDir()
+	if dir != "" {
 		_ = os.Setenv("TMPDIR", dir) // it fails only for invalid names
 	}
 }

@@ -82,7 +82,8 @@ func postgresPrograms(t testing.TB) string {
 		}
 		return filepath.Dir(path)
 	}
-	if found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres"); len(found) > 0 {
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
+	if len(found) > 0 {
 		return filepath.Dir(found[len(found)-1])
 	}
 	missing(t, "PATH", "one with a postgres")

@@ -97,14 +97,16 @@ func (d *decoder) hit(hit *fastjson.Value) error {
 	if len(sort) != 4 {
 		return errSort
 	}
-	if index := hit.GetStringBytes("_index"); !bytes.Equal(index, d.index) { // most hits are from the same index
+	index := hit.GetStringBytes("_index")
+	if !bytes.Equal(index, d.index) { // most hits are from the same index
 		d.index = index
 		d.out.foreign = d.out.foreign || !d.schema.Stands(string(index))
 	}
 	id, group := sort[2].GetStringBytes(), sort[3].GetStringBytes()
 	if d.schema.MetaID() {
 		id, group = hit.GetStringBytes("_id"), sort[2].GetStringBytes() // sort[3] is the _seq_no
-		if last := appendSort(nil, sort); !bytes.Equal(last, d.out.last) {
+		last := appendSort(nil, sort)
+		if !bytes.Equal(last, d.out.last) {
 			d.out.last, d.out.tied = last, d.out.tied[:0]
 		}
 		d.out.tied = append(d.out.tied, string(id))
@@ -136,7 +138,8 @@ func (d *decoder) add(hit *fastjson.Value, id, group []byte) {
 	names, fields := &d.schema.Traits, hit.Get("fields")
 	first := func(name string) part {
 		at := part{len(d.traits), len(d.traits)}
-		if values := fields.GetArray(name); name != "" && len(values) > 0 {
+		values := fields.GetArray(name)
+		if name != "" && len(values) > 0 {
 			d.traits = append(d.traits, values[0].GetStringBytes()...) // empty if it has another type
 			at.to = len(d.traits)
 		}
@@ -177,7 +180,8 @@ func (d *decoder) name() {
 	for i, r := range d.rows {
 		c := d.out.candidates[i]
 		c.ID = r.id.of(ids)
-		if at, several := latest[c.ID]; several && c.UpdateTime < at {
+		at, several := latest[c.ID]
+		if several && c.UpdateTime < at {
 			continue
 		}
 		c.Group = cmp.Or(r.group.of(ids), c.ID)
@@ -187,7 +191,8 @@ func (d *decoder) name() {
 		if d.out.left.illegal(c.ID, c.Group) {
 			continue
 		}
-		if _, again := seen[c.Group]; again {
+		_, again := seen[c.Group]
+		if again {
 			continue
 		}
 		seen[c.Group] = struct{}{}
@@ -209,7 +214,8 @@ func (d *decoder) latest(ids string) map[string]int64 {
 	latest := make(map[string]int64, len(d.rows))
 	for i, r := range d.rows {
 		id, at := r.id.of(ids), d.out.candidates[i].UpdateTime
-		if before, again := latest[id]; !again || at > before {
+		before, again := latest[id]
+		if !again || at > before {
 			latest[id] = at
 		}
 	}

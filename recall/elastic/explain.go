@@ -61,7 +61,8 @@ func nameParts(q *feed.Query, s *esindex.Schema) (out parts) {
 		for _, found := range inTexts(&k, &q.Ranking, s) {
 			out.add(found.query.ConstantScore, func(f *recall.Factors, score float64) {
 				// If it matches in both, only the title counts, which comes first.
-				if n := len(f.Keywords); n == 0 || f.Keywords[n-1].Name != k.Term {
+				n := len(f.Keywords)
+				if n == 0 || f.Keywords[n-1].Name != k.Term {
 					f.Keywords = append(f.Keywords, feed.Gain{Name: k.Term, Score: score, In: found.in})
 				}
 			})
@@ -101,7 +102,8 @@ func (s *Source) explainSome(ctx context.Context, schema *esindex.Schema, q *fee
 			return err
 		}
 		// If the index has an id twice, the better document counts, as in a recall.
-		if _, again := known[id]; again || !f.Known {
+		_, again := known[id]
+		if again || !f.Known {
 			continue
 		}
 		if err := named.assign(&f, hit.Matched); err != nil {

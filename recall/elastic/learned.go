@@ -37,7 +37,8 @@ func featured(l *recall.Learned, s *esindex.Schema) (clause, bool) {
 func learnedGains(learned []recall.Learned, s *esindex.Schema) []clause {
 	var should []clause
 	for i := range learned {
-		if l := &learned[i]; l.Score > 0 {
+		l := &learned[i]
+		if l.Score > 0 {
 			if found, ok := featured(l, s); ok {
 				should = append(should, clause{ConstantScore: &constantScore{Filter: found, Boost: l.Score}})
 			}
@@ -51,7 +52,8 @@ func learnedGains(learned []recall.Learned, s *esindex.Schema) []clause {
 func lowered(c clause, learned []recall.Learned, s *esindex.Schema) clause {
 	f := &functionScore{Query: c, ScoreMode: "multiply", BoostMode: "multiply"}
 	for i := range learned {
-		if l := &learned[i]; l.Factor > 0 {
+		l := &learned[i]
+		if l.Factor > 0 {
 			if found, ok := featured(l, s); ok {
 				f.Functions = append(f.Functions, function{Filter: &found, Weight: l.Factor})
 			}

@@ -166,7 +166,8 @@ func decayed(c clause, q *feed.Query, s *esindex.Schema) clause {
 		return clause{FunctionScore: f}
 	}
 	f.ScoreMode = "sum"
-	if age, falls := d.Func().FloorAge(); falls {
+	age, falls := d.Func().FloorAge()
+	if falls {
 		border := s.Time.Literal(q.Origin.Unix() - age - 1)
 		younger := &clause{Range: map[string]timeRange{s.Fields.UpdateTime: {GT: border}}}
 		older := &clause{Range: map[string]timeRange{s.Fields.UpdateTime: {LTE: border}}}
@@ -211,7 +212,8 @@ func relevance(q *feed.Query, s *esindex.Schema) []clause {
 		should = append(should, clause{ConstantScore: interest(&is, s)})
 	}
 	for _, k := range recall.Keywords(p) {
-		if found := inTexts(&k, &q.Ranking, s); len(found) > 0 {
+		found := inTexts(&k, &q.Ranking, s)
+		if len(found) > 0 {
 			best := &disMax{}
 			for _, f := range found {
 				best.Queries = append(best.Queries, f.query)
@@ -279,7 +281,8 @@ func filters(q *feed.Query, s *esindex.Schema) []clause {
 		within.GT = s.Time.Literal(q.Since.Unix())
 	}
 	f := []clause{{Range: map[string]timeRange{s.Fields.UpdateTime: within}}}
-	if in, some := language(&q.Profile, s); some {
+	in, some := language(&q.Profile, s)
+	if some {
 		f = append(f, in)
 	}
 	return f

@@ -18,7 +18,8 @@ var _ recall.Refuser = (*Source)(nil)
 // what this profile refuses.
 func (s *Source) Refused(ctx context.Context, p *feed.Profile, ids []string) (refused map[string]bool, err error) {
 	defer func() { err = s.contractError(err) }()
-	if last := s.schema.Last(); last != nil && last.Tells(p) || len(ids) == 0 {
+	last := s.schema.Last()
+	if last != nil && last.Tells(p) || len(ids) == 0 {
 		return nil, nil
 	}
 	schema, err := s.schema.Get()
@@ -49,7 +50,8 @@ func (s *Source) Refused(ctx context.Context, p *feed.Profile, ids []string) (re
 // latest decides.
 func (s *Source) refusedOf(ctx context.Context, schema *esindex.Schema, p *feed.Profile, ids []string, refused map[string]bool) error {
 	by := mutes(p, schema)
-	if in, some := language(p, schema); some {
+	in, some := language(p, schema)
+	if some {
 		by = append(by, clause{Bool: &boolean{MustNot: []clause{in}}})
 	}
 	sort := []map[string]sortKey{{schema.Fields.UpdateTime: {Order: "desc"}}}
@@ -74,7 +76,8 @@ func (s *Source) refusedOf(ctx context.Context, schema *esindex.Schema, p *feed.
 				return err
 			}
 		}
-		if _, later := refused[id]; !later {
+		_, later := refused[id]
+		if !later {
 			refused[id] = len(hit.Matched) > 0
 		}
 	}

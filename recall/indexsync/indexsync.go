@@ -39,7 +39,8 @@ type Source interface {
 func Open(ctx context.Context, next Source, index Index, live popularity.Store) (*Catalog, error) {
 	batch := make([]feed.Item, 0, rebuildBatch)
 	err := next.Scan(ctx, func(it feed.Item) error {
-		if batch = append(batch, it); len(batch) == rebuildBatch {
+		batch = append(batch, it)
+		if len(batch) == rebuildBatch {
 			index.Upsert(batch)
 			batch = batch[:0]
 		}

@@ -44,7 +44,8 @@ func (s *Source) SetCounts(counts map[string]feed.Counts) {
 			changes[view] = map[uint32]feed.Counts{}
 		}
 		changes[view][item] = c
-		if s.counts[id] = c; c.Last == 0 {
+		s.counts[id] = c
+		if c.Last == 0 {
 			delete(s.counts, id)
 		}
 	}
@@ -99,7 +100,8 @@ func (c *counted) with(n int, changes map[uint32]feed.Counts) *counted {
 	var all []pair
 	if c != nil {
 		for i, item := range c.items {
-			if _, changed := changes[item]; !changed {
+			_, changed := changes[item]
+			if !changed {
 				all = append(all, pair{item, c.entries[i]})
 			}
 		}

@@ -53,7 +53,8 @@ func (p *plan) factors(s *segment, item uint32) recall.Factors {
 		}
 	}
 	for i := range p.lowerers {
-		if l := &p.lowerers[i]; s.fields[l.field].has(item, l.terms) {
+		l := &p.lowerers[i]
+		if s.fields[l.field].has(item, l.terms) {
 			f.Learned = append(f.Learned, l.learned.LearnedGain)
 		}
 	}

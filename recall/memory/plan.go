@@ -101,7 +101,8 @@ func (s *Source) words(tokens []string) ([]uint32, bool) {
 
 func (p *plan) addKeyword(number int, terms []uint32, k *recall.Keyword) {
 	p.gainers = append(p.gainers, gainer{terms: terms, field: titleField, weight: k.Weight, keyword: number, name: k.Term})
-	if share := p.ranking.KeywordsSummary; share > 0 {
+	share := p.ranking.KeywordsSummary
+	if share > 0 {
 		p.gainers = append(p.gainers, gainer{terms: terms, field: summaryField, weight: k.Weight * share, keyword: number, name: k.Term})
 	}
 }
@@ -130,7 +131,8 @@ func (p *plan) refuses(s *segment, item uint32) bool {
 	if p.mutedItems != nil && (p.mutedItems[s.group(item)] || p.mutedItems[s.ids.at(item)]) {
 		return true
 	}
-	if lang := s.langs.at(item); !p.langs.All() && lang != "" {
+	lang := s.langs.at(item)
+	if !p.langs.All() && lang != "" {
 		if lang != p.lastLang {
 			p.lastLang, p.readsLast = lang, p.langs.Take(lang)
 		}
@@ -140,7 +142,8 @@ func (p *plan) refuses(s *segment, item uint32) bool {
 	}
 	if len(p.mutedTags) > 0 {
 		for _, tag := range s.fields[tagField].of(item) {
-			if _, muted := slices.BinarySearch(p.mutedTags, tag); muted {
+			_, muted := slices.BinarySearch(p.mutedTags, tag)
+			if muted {
 				return true
 			}
 		}

@@ -37,7 +37,8 @@ func popular(views []view, span recall.Span, n int) []recall.PopularItem {
 		v := &views[i]
 		at := sort.Search(v.len(), func(i int) bool { return v.times[i] <= span.Until })
 		for ; at < v.len() && v.times[at] > span.After; at++ {
-			if item := uint32(at); v.popularity[item] > 0 && !v.isDead(item) {
+			item := uint32(at)
+			if v.popularity[item] > 0 && !v.isDead(item) {
 				best.offer(v, item, n)
 			}
 		}

@@ -89,7 +89,8 @@ func (s *segment) len() int { return len(s.times) }
 
 // group returns the item's group, or its id if it has none.
 func (s *segment) group(item uint32) string {
-	if g := s.groups.at(item); g != "" {
+	g := s.groups.at(item)
+	if g != "" {
 		return g
 	}
 	return s.ids.at(item)
@@ -106,7 +107,8 @@ var hashSeed = maphash.MakeSeed()
 func (s *segment) find(id string) (item uint32, ok bool) {
 	mask := uint64(len(s.slots) - 1)
 	for i := maphash.String(hashSeed, id) & mask; s.slots[i] != 0; i = (i + 1) & mask {
-		if item = s.slots[i] - 1; s.ids.at(item) == id {
+		item = s.slots[i] - 1
+		if s.ids.at(item) == id {
 			return item, true
 		}
 	}

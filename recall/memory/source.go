@@ -91,7 +91,8 @@ func (s *Source) upsert(items []feed.Item) {
 func (s *Source) locate(ids []string) map[int][]uint32 {
 	found := map[int][]uint32{}
 	for _, id := range ids {
-		if view, item, ok := s.find(id); ok {
+		view, item, ok := s.find(id)
+		if ok {
 			found[view] = append(found[view], item)
 		}
 	}
@@ -106,7 +107,8 @@ func (s *Source) publish(added *segment, replaced map[int][]uint32, names *[dict
 	views := make([]view, 0, len(s.views)+1)
 	for i := range s.views {
 		v := s.views[i]
-		if items := replaced[i]; len(items) > 0 {
+		items := replaced[i]
+		if len(items) > 0 {
 			v = v.without(items)
 		}
 		if v.live() > 0 {

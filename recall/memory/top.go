@@ -90,7 +90,8 @@ func (t *top) push(e entry) {
 
 // settle merges the collected entries if there are enough of them.
 func (t *top) settle() {
-	if n := len(t.fresh); !t.full() && len(t.kept)+n >= t.need || n > t.need/4 {
+	n := len(t.fresh)
+	if !t.full() && len(t.kept)+n >= t.need || n > t.need/4 {
 		t.finish()
 	}
 }

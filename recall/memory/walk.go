@@ -77,7 +77,8 @@ func (w *walker) walk(ctx context.Context, index int, v *view) error {
 		w.lastTime, w.decay = v.times[at], w.plan.curve.At(float64(w.plan.origin-v.times[at]))
 		factor := w.plan.popularity(v.blockPop[block])
 		highest, behind := w.raised(block, factor, w.plan.popularity(v.tailPop[block]))
-		if tail = w.needed(tail, behind, at); tail == 0 {
+		tail = w.needed(tail, behind, at)
+		if tail == 0 {
 			return nil
 		}
 		stop := min((block+1)*blockSize, end)
@@ -85,7 +86,8 @@ func (w *walker) walk(ctx context.Context, index int, v *view) error {
 		counted := highest > factor && w.needed(tail, highest, at) > need
 		if !counted && need <= len(w.lists) && w.nextListed(at, need) >= stop {
 			// A later block may have an item with enough popularity.
-			if at = stop; tail <= len(w.lists) {
+			at = stop
+			if tail <= len(w.lists) {
 				at = max(stop, w.nextListed(at, tail))
 			}
 			continue
@@ -140,7 +142,8 @@ func (w *walker) open(at uint32) {
 // because its gain is not smaller.
 func (w *walker) pair(summary *gainer) {
 	for i := range w.lists {
-		if l := &w.lists[i]; l.keyword == summary.keyword && l.field == titleField {
+		l := &w.lists[i]
+		if l.keyword == summary.keyword && l.field == titleField {
 			l.instead = summary.weight
 		}
 	}
@@ -253,7 +256,8 @@ func (w *walker) narrow(first uint32, most float64) (left int) {
 			place := uint32(word*64 + bits.TrailingZeros64(set))
 			item := first + place
 			popularity := w.plan.popularity(w.view.popularity[item])
-			if c := w.countsOf(item); c != nil {
+			c := w.countsOf(item)
+			if c != nil {
 				popularity += w.plan.raise(c.highest)
 			}
 			if w.top.mayEnter(float32((w.gain[place]+most)*factor*popularity), w.view.times[item]) {
@@ -274,7 +278,8 @@ func (w *walker) lookUp(l *list, first uint32) {
 		for ; set != 0; set &= set - 1 {
 			place := uint32(word*64 + bits.TrailingZeros64(set))
 			item := first + place
-			if l.skipTo(item); len(l.items) > 0 && l.items[0] == item && w.matches(l, item) {
+			l.skipTo(item)
+			if len(l.items) > 0 && l.items[0] == item && w.matches(l, item) {
 				w.gain[place] += l.weight
 			}
 		}

@@ -211,7 +211,8 @@ func raisedNeverLowers(t *testing.T, s recall.Source, items []feed.Item) {
 		for i := range items {
 			it := &items[i]
 			one := feed.Query{Ranking: q.Ranking, Origin: q.Origin, Profile: feed.Profile{Learned: feed.Learned{At: q.Profile.Learned.At, Features: []feed.LearnedFeature{*raised}}}}
-			if gain, factor := learnedOf(it, one); gain > 0 || factor < 1 {
+			gain, factor := learnedOf(it, one)
+			if gain > 0 || factor < 1 {
 				assert.GreaterOrEqual(t, float64(after[it.ID]), float64(before[it.ID])*(1-tolerance), "%s after %s %s was raised", it.ID, raised.Kind, raised.Value)
 			}
 		}

@@ -183,7 +183,8 @@ type weightedPhrase struct {
 func phrases(keywords []feed.Keyword) []weightedPhrase {
 	weights := map[string]float64{}
 	for _, k := range keywords {
-		if words := spaced(k.Term); words != "  " && words != " the " && k.Weight > weights[words] {
+		words := spaced(k.Term)
+		if words != "  " && words != " the " && k.Weight > weights[words] {
 			weights[words] = k.Weight
 		}
 	}

@@ -157,7 +157,8 @@ func ask(ctx context.Context, popular recall.Popular, of []bucket, n int) error 
 // split halves the buckets that may hide an item with at least the lowest trend.
 func split(from []bucket, now int64, n int, least feed.Trend) (enough, halves []bucket) {
 	for _, b := range from {
-		if middle := b.After + (b.Until-b.After)/2; b.maxTrend(now, n) >= least && len(b.items) >= n && middle > b.After {
+		middle := b.After + (b.Until-b.After)/2
+		if b.maxTrend(now, n) >= least && len(b.items) >= n && middle > b.After {
 			halves = append(halves, bucket{Span: recall.Span{After: middle, Until: b.Until}}, bucket{Span: recall.Span{After: b.After, Until: middle}})
 			continue
 		}

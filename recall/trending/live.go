@@ -73,7 +73,8 @@ func (l *Live) Run(ctx context.Context) {
 	failing := periodic.Failing{Fails: "the trending set cannot be updated; the last one stays in use", Again: "the trending set is updated again"}
 	periodic.Now(ctx, checkEvery, func(ctx context.Context) {
 		failing.Tell(ctx, l.cfg.Logger, l.Update(ctx))
-		if s := l.set.Load(); s != nil {
+		s := l.set.Load()
+		if s != nil {
 			ageSeconds.Set(max(0, l.age(s).Seconds()))
 		}
 	})

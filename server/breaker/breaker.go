@@ -136,7 +136,8 @@ func (b *Breaker) Enter(ctx context.Context, kind, what string, batch int) (cont
 		return ctx, nil, b.refuse(ctx, err)
 	}
 	c := &Call{of: b, done: done, seconds: b.seconds[kind], since: time.Now()}
-	if parent := trace.SpanFromContext(ctx); parent.IsRecording() {
+	parent := trace.SpanFromContext(ctx)
+	if parent.IsRecording() {
 		// Not the keys and bodies: they contain agents' ids.
 		ctx, c.span = parent.TracerProvider().Tracer(tracerName).Start(ctx, b.name+" "+what,
 			trace.WithSpanKind(trace.SpanKindClient),

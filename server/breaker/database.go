@@ -60,7 +60,8 @@ func (b Database) Guard(ctx context.Context, kind string, run func(context.Conte
 		return err
 	}
 	c.Late(ctx, err, func(ctx context.Context) error {
-		if failure := b.ping(ctx); b.unreachable(failure) {
+		failure := b.ping(ctx)
+		if b.unreachable(failure) {
 			return failure
 		}
 		return nil

@@ -53,7 +53,8 @@ func Earlier(clock feed.Clock, client Timer) func(ctx context.Context) (time.Tim
 		if err != nil {
 			return time.Time{}, err
 		}
-		if ours := clock(); ours.Before(theirs) {
+		ours := clock()
+		if ours.Before(theirs) {
 			return ours, nil
 		}
 		return theirs, nil

@@ -66,7 +66,8 @@ type renewed struct {
 
 // Perform implements [esindex.Client].
 func (r renewed) Perform(req *http.Request) (*http.Response, error) {
-	if header := authorization(r.fresh().Elasticsearch); header != "" {
+	header := authorization(r.fresh().Elasticsearch)
+	if header != "" {
 		req.Header.Set("Authorization", header)
 	}
 	return r.Client.Perform(req)

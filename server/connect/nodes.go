@@ -82,7 +82,8 @@ func Info(ctx context.Context, c redis.Cmdable, section ...string) (map[string]s
 	text, err := c.Info(ctx, section...).Result()
 	fields := map[string]string{}
 	for line := range strings.Lines(text) {
-		if name, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
+		name, value, ok := strings.Cut(strings.TrimSpace(line), ":")
+		if ok {
 			fields[name] = value
 		}
 	}

@@ -55,7 +55,8 @@ func NewNetwork(seed uint64) *Network {
 		at, surname := i%len(words.FirstNames), i/len(words.FirstNames)
 		first, last := words.FirstNames[at], words.LastNames[surname%len(words.LastNames)]
 		id, name := first+"."+last, capital(first)+" "+capital(last)
-		if again := surname / len(words.LastNames); again > 0 {
+		again := surname / len(words.LastNames)
+		if again > 0 {
 			id, name = fmt.Sprintf("%s%d", id, again+1), fmt.Sprintf("%s %s", name, []string{"II", "III"}[again-1])
 		}
 		t := words.Topics[i%len(words.Topics)]
@@ -116,7 +117,8 @@ func (n *Network) draw(r *rand.Rand, agent string, many int) {
 func (n *Network) popular(r *rand.Rand) int { return int(people * math.Pow(r.Float64(), 2)) }
 
 func (n *Network) add(agent string, at int) {
-	if author := n.Authors[at].ID; author != agent {
+	author := n.Authors[at].ID
+	if author != agent {
 		n.Follows = append(n.Follows, [2]string{agent, author})
 	}
 }

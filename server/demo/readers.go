@@ -63,7 +63,8 @@ func Read(ctx context.Context, of Reading, wait time.Duration, log *slog.Logger)
 		if err := t.read(ctx, r, of, action); err != nil && ctx.Err() == nil {
 			log.WarnContext(ctx, "simulated reader", "agent", t.Agent, "error", err)
 		}
-		if i++; i == readPages {
+		i++
+		if i == readPages {
 			stop()
 		}
 	})

@@ -79,7 +79,8 @@ func (d *doctor) report(level Level, what, fix, detail string, args ...any) {
 }
 
 func (d *doctor) checkAgents() {
-	if auth := d.cfg.Auth; auth.Mode == configs.ModeJWT {
+	auth := d.cfg.Auth
+	if auth.Mode == configs.ModeJWT {
 		d.report(OK, "agents", "", "the claim %s of a token is the agent; a value longer than %d characters, or with characters other than %s, becomes sub. and its SHA-256",
 			auth.JWT.Claim, feed.MaxAgentID, feed.AgentAlphabet)
 	}
@@ -87,14 +88,16 @@ func (d *doctor) checkAgents() {
 
 // checkPopularity reports when readers' clicks and likes have no effect on rankings.
 func (d *doctor) checkPopularity() {
-	if why := d.cfg.PopularityOff(); why != "" {
+	why := d.cfg.PopularityOff()
+	if why != "" {
 		d.report(OK, "live popularity", "", "off: %s. So the ranking's weight_2h and weight_2d have no effect", why)
 	}
 }
 
 // skew warns if a clock that was read after sent differs from this machine's.
 func (d *doctor) skew(what string, sent, theirs time.Time) {
-	if off := clocks.Skew(sent, theirs, d.clock()); off > clocks.MostSkew {
+	off := clocks.Skew(sent, theirs, d.clock())
+	if off > clocks.MostSkew {
 		d.report(Warning, what, "run NTP on both machines", "its clock differs from this machine's by %s", off.Round(time.Millisecond))
 	}
 }

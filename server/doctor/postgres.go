@@ -44,7 +44,8 @@ func (d *doctor) checkPostgres(ctx context.Context) {
 	if r.Schema.Found >= r.Schema.Known && store.Migrate(ctx) == nil {
 		d.checkAgreement(ctx, what, store.Settings())
 	}
-	if off := r.Skew.Abs() - r.Trip/2; off > clocks.MostSkew {
+	off := r.Skew.Abs() - r.Trip/2
+	if off > clocks.MostSkew {
 		d.report(Warning, "postgres clock", "run NTP on both machines", "it differs from this machine's by %s", off)
 	}
 }

@@ -87,7 +87,8 @@ func (d *doctor) reachRedis(ctx context.Context, cfg configs.Config, what, setti
 		if n.ReadOnly {
 			d.report(Broken, what, "name the master in "+setting+", or Sentinels that monitor it", "it is a read-only replica: %s", lost)
 		}
-		if wait := cfg.Redis.WaitReplicas; n.Replicas >= 0 && n.Replicas < wait {
+		wait := cfg.Redis.WaitReplicas
+		if n.Replicas >= 0 && n.Replicas < wait {
 			d.report(Broken, what, "add replicas, or lower redis.wait_replicas",
 				"it has %d replicas but redis.wait_replicas is %d: its agents get no pages", n.Replicas, wait)
 		}
@@ -144,7 +145,8 @@ func (d *doctor) judge(redis string, masters []connect.Master, what string, judg
 			good = &found
 			continue
 		}
-		if differ = true; len(masters) > 1 {
+		differ = true
+		if len(masters) > 1 {
 			found.What = redis + " " + n.Addr + " " + what
 		}
 		d.findings = append(d.findings, found)

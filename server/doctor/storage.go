@@ -132,7 +132,8 @@ func probeMedia(ctx context.Context, u *url.URL) error {
 // judgeMediaMemory reports the image size that media.memory is enough for.
 func (d *doctor) judgeMediaMemory() {
 	enough, memory := "images of every accepted size", d.cfg.Media.Memory
-	if pixels := media.Decodable(int64(memory) << 20); pixels < media.MaxPixels {
+	pixels := media.Decodable(int64(memory) << 20)
+	if pixels < media.MaxPixels {
 		enough = fmt.Sprintf("images of up to %d megapixels; some larger ones are refused", pixels/1_000_000)
 	}
 	d.report(OK, "media memory", "", "media.memory %d MiB is enough for %s", memory, enough)

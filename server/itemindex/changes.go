@@ -141,7 +141,8 @@ func (w *Watch) takeOver(ctx context.Context, report esindex.Report) {
 	w.schema.Set(report.Schema)
 	if err == nil {
 		before := *now
-		if before.Langs = report.Schema.Langs; before == report.Schema {
+		before.Langs = report.Schema.Langs
+		if before == report.Schema {
 			return // items in another language do not change the index
 		}
 	}

@@ -29,10 +29,12 @@ func (w *Watch) Check(left func() time.Duration) health.Check {
 			return handler.Dependency{Err: err, Reason: w.reason(err, notReached)}
 		}
 		err := esindex.Ping(ctx, w.client, w.cfg.Elasticsearch.Index)
-		if refused := w.refusal(); err == nil && refused != nil {
+		refused := w.refusal()
+		if err == nil && refused != nil {
 			return handler.Dependency{Err: refused, Optional: true, Reason: w.reason(refused, recallRefused), Left: left()}
 		}
-		if blocked := w.writesBlocked(); err == nil && blocked != "" {
+		blocked := w.writesBlocked()
+		if err == nil && blocked != "" {
 			return handler.Dependency{Err: errBlocked, Optional: true, Reason: errBlocked.Error() + ": " + blocked, Left: left()}
 		}
 		return handler.Dependency{Err: err, Optional: true, Reason: answered(err), Left: left()}

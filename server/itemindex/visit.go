@@ -114,7 +114,8 @@ func (w *Watch) RecallForAll(ctx context.Context, use Use) error {
 	}
 	docs := func(ctx context.Context, ids []string) ([]feed.Doc, error) {
 		found, err := use.Docs(ctx, ids)
-		if now, changed := w.schema.Get(); changed != nil || *now != *schema {
+		now, changed := w.schema.Get()
+		if changed != nil || *now != *schema {
 			err = cmp.Or(err, changed, fmt.Errorf("%w: the mapping has changed", esindex.ErrUnavailable))
 		}
 		return found, err

@@ -50,7 +50,8 @@ func (w *Watch) Schema() *esindex.LateSchema { return w.schema }
 // Tells is a [recall.ContentDecides] of the index as last used. For an index that was never read,
 // it reports true only if Freshet manages the index or the profile has no mutes and no languages.
 func (w *Watch) Tells(p *feed.Profile) bool {
-	if schema := w.schema.Last(); schema != nil {
+	schema := w.schema.Last()
+	if schema != nil {
 		return schema.Tells(p)
 	}
 	return w.cfg.Elasticsearch.ManageIndex || !p.HasMutes()

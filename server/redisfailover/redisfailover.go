@@ -88,7 +88,8 @@ func Open(ctx context.Context, cfg configs.Config, requests redis.UniversalClien
 	}
 	connect.Follow(cfg, own)
 	w := newWatch(ctx, own, requests, cfg, log)
-	if name := cfg.Redis.Server().MasterName; name != "" {
+	name := cfg.Redis.Server().MasterName
+	if name != "" {
 		clients, err := connect.Sentinels(cfg)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("redis.url: %w", err), own.Close())
@@ -252,7 +253,8 @@ func runIDs(ctx context.Context, client redis.UniversalClient) []string {
 	_ = connect.EachMaster(ctx, client, func(ctx context.Context, c *redis.Client) {
 		info, err := connect.Info(ctx, c, "server")
 		replication, _ := connect.Info(ctx, c, "replication")
-		if id := info["run_id"]; err == nil && id != "" && replication["role"] != "slave" {
+		id := info["run_id"]
+		if err == nil && id != "" && replication["role"] != "slave" {
 			mu.Lock()
 			defer mu.Unlock()
 			ids = append(ids, id)

@@ -58,7 +58,8 @@ func (a *Ages) Median() (seconds float64, ok bool) {
 	}
 	var below int64
 	for i, c := range a {
-		if below += c; 2*below >= n {
+		below += c
+		if 2*below >= n {
 			return math.Exp2((float64(i) + 0.5) / bucketsPerDoubling), true
 		}
 	}

@@ -36,7 +36,8 @@ func NewReport(live *feed.Live, counted []Totals, from, to feed.Day) api.Report 
 	shares[feed.Control] = math.Round(shares[feed.Control]*feed.Buckets) / feed.Buckets
 	totals := totalsOf(live, counted)
 	for name := range totals {
-		if _, known := shares[name]; !known {
+		_, known := shares[name]
+		if !known {
 			names = append(names, name)
 		}
 	}
@@ -68,7 +69,8 @@ func totalsOf(live *feed.Live, counted []Totals) map[string]*Totals {
 	for i := range counted {
 		t := &counted[i]
 		name, version := feed.VariantOf(t.Variant)
-		if v, runs := live.Variant(name); runs && t.Variant != cmp.Or(v.Run, v.Name) || version < latest[name] {
+		v, runs := live.Variant(name)
+		if runs && t.Variant != cmp.Or(v.Run, v.Name) || version < latest[name] {
 			continue
 		}
 		totals[name], latest[name] = t, version
@@ -81,7 +83,8 @@ func fillRow(row *api.ReportRow, t *Totals) {
 	row.Shown = shown(t.Counts[impressionsField], of(Click))
 	row.Likes, row.Dislikes, row.Hides = of(Like), of(Dislike), of(Hide)
 	row.Authors, row.Agents = t.Authors, t.Agents
-	if n := t.Counts[exploredShown]; n > 0 {
+	n := t.Counts[exploredShown]
+	if n > 0 {
 		explored := shown(n, t.Counts[exploredClicks])
 		row.Explored = &explored
 	}
@@ -116,7 +119,8 @@ var homeSources = [...]feed.Source{feed.SourceFollowing, feed.SourceTrending, fe
 // sourceRows returns rows for the sources with impressions; nil if home was not read.
 func sourceRows(counts map[string]int64) (rows []api.ReportSource) {
 	for _, s := range homeSources {
-		if n, k := counts[sourceShown+s.String()], counts[sourceClicked+s.String()]; n > 0 {
+		n, k := counts[sourceShown+s.String()], counts[sourceClicked+s.String()]
+		if n > 0 {
 			rows = append(rows, api.ReportSource{Source: s.String(), Shown: shown(n, k)})
 		}
 	}
@@ -129,7 +133,8 @@ func promotedRows(counted []Totals) (rows []api.ReportPromotion) {
 	ids := map[string]bool{}
 	for i := range counted {
 		for field, n := range counted[i].Counts {
-			if kind, id, of := strings.Cut(field, ":"); of && strings.HasPrefix(kind, "promoted") {
+			kind, id, of := strings.Cut(field, ":")
+			if of && strings.HasPrefix(kind, "promoted") {
 				ids[id] = true
 				sums[field] += n
 			}

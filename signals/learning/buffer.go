@@ -80,7 +80,8 @@ func (b *Buffer) Acted(agent string, halfLife time.Duration, acts []Act, now tim
 	e := entry{agent: agent, halfLife: halfLife, acts: acts, bytes: bytesOf(acts), at: now}
 	// A single call larger than the whole limit is accepted if nothing else waits: it has to be
 	// learned, too.
-	if waiting := b.waiting.Add(e.bytes); waiting > int64(b.cfg.Bytes) && waiting > e.bytes {
+	waiting := b.waiting.Add(e.bytes)
+	if waiting > int64(b.cfg.Bytes) && waiting > e.bytes {
 		b.waiting.Add(-e.bytes)
 		return false
 	}

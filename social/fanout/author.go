@@ -35,7 +35,8 @@ func (f *Fanout) author(ctx context.Context, author string) error {
 		}
 		return f.later(ctx, author, grace)
 	}
-	if left := grace - f.d.Clock().Sub(c.Since); left > 0 {
+	left := grace - f.d.Clock().Sub(c.Since)
+	if left > 0 {
 		return f.later(ctx, author, left)
 	}
 	if err := f.side(ctx, author, to); err != nil {

@@ -15,7 +15,8 @@ func (f *Fanout) keep(ctx context.Context, posts []social.Post) error {
 	}
 	var known []social.PostVersion
 	for i := range posts {
-		if p := &posts[i]; p.ID != "" && !p.Deleted && p.Audience.Public {
+		p := &posts[i]
+		if p.ID != "" && !p.Deleted && p.Audience.Public {
 			known = append(known, social.PostVersion{ID: p.ID})
 		}
 	}

@@ -88,7 +88,8 @@ func (f *Fanout) writeItems(ctx context.Context, ids []string, posts []social.Po
 			continue
 		}
 		it := item(p)
-		if errs[i] = it.Validate(); errs[i] == nil {
+		errs[i] = it.Validate()
+		if errs[i] == nil {
 			items, which = append(items, it), append(which, i)
 		}
 	}
@@ -115,7 +116,8 @@ func (f *Fanout) writeItems(ctx context.Context, ids []string, posts []social.Po
 func (f *Fanout) endItems(ctx context.Context, posts []social.Post) error {
 	made := map[string]int64{}
 	for i := range posts {
-		if p := &posts[i]; p.Again && p.Audience.Public {
+		p := &posts[i]
+		if p.Again && p.Audience.Public {
 			made[p.ID] = p.CreatedAt
 		}
 	}

@@ -101,7 +101,8 @@ func (f *Fanout) change(ctx context.Context, agent string, head timeline.Head, r
 	ids := make([]string, len(has))
 	for i, p := range has {
 		ids[i] = p.ID
-		if at := slices.Index(c.Add, p); at >= 0 {
+		at := slices.Index(c.Add, p)
+		if at >= 0 {
 			c.Add = slices.Delete(c.Add, at, at+1)
 		}
 	}

@@ -45,7 +45,8 @@ func (f *Fanout) suggest(ctx context.Context, agent string) error {
 func (f *Fanout) friends(ctx context.Context, agent string) (all []string, err error) {
 	for after := ""; ; after = all[len(all)-1] {
 		some, err := f.d.Store.Friends(ctx, agent, after, page)
-		if all = append(all, some...); err != nil || len(some) < page {
+		all = append(all, some...)
+		if err != nil || len(some) < page {
 			return all, err
 		}
 	}

@@ -160,7 +160,8 @@ func (r *round) together(ctx context.Context, begin, end int) {
 
 // unlessDown calls tell, which writes to the store, unless the store is known to be down.
 func (r *round) unlessDown(tell func() error) error {
-	if down := r.down.Load(); down != nil {
+	down := r.down.Load()
+	if down != nil {
 		return *down
 	}
 	err := safego.Run(tell)

@@ -37,7 +37,8 @@ func (c *circleChanged) check() error {
 		name   string
 		agents []string
 	}{{"members", c.Members}, {"added", c.Added}, {"removed", c.Removed}} {
-		if n := len(list.agents); n > social.MaxCircleMembers {
+		n := len(list.agents)
+		if n > social.MaxCircleMembers {
 			return fmt.Errorf("%d %s, at most %d are allowed", n, list.name, social.MaxCircleMembers)
 		}
 		for _, agent := range list.agents {

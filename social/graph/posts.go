@@ -62,7 +62,8 @@ func (p *postCreated) check() error {
 	if strings.ContainsAny(p.Origin, "/@?#, \t\r\n") { // a URL or an address instead of a host name
 		return fmt.Errorf(`origin must be the name of a host such as "example.org", not %.64q`, p.Origin)
 	}
-	if card, sent := p.Author.card(); sent {
+	card, sent := p.Author.card()
+	if sent {
 		if err := card.Validate(); err != nil {
 			return fmt.Errorf("author: %w", err)
 		}
@@ -82,7 +83,8 @@ func (p *postCreated) check() error {
 
 func (p *postCreated) apply(ctx context.Context, s Store) error {
 	// The card first, so that no reader gets the post without its author's name.
-	if card, sent := p.Author.card(); sent {
+	card, sent := p.Author.card()
+	if sent {
 		if err := s.PutAuthor(ctx, card, p.at()); err != nil {
 			return err
 		}

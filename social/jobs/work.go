@@ -92,7 +92,8 @@ func (r *Runner) inactive(list ...Job) {
 // run calls the handler; a panic is a failure of all its jobs.
 func (r *Runner) run(h Handler, list []Job) (errs []error) {
 	err := safego.Run(func() error {
-		if errs = h.Run(r.ctx, list); errs != nil && len(errs) != len(list) {
+		errs = h.Run(r.ctx, list)
+		if errs != nil && len(errs) != len(list) {
 			return fmt.Errorf("the handler returned %d results for %d jobs", len(errs), len(list))
 		}
 		return nil
@@ -114,7 +115,8 @@ func (r *Runner) end(ctx context.Context, j Job, cause error) (result string, er
 		return resultReturned, r.q.Release(ctx, j)
 	}
 	f := Failure{Reason: cause.Error(), After: Delay(j.Attempts, rand.Float64())}
-	if f.Wait = errors.Is(cause, ErrWait); f.Wait {
+	f.Wait = errors.Is(cause, ErrWait)
+	if f.Wait {
 		r.pause(j.Kind)
 		f.After = WaitDelay(rand.Float64())
 	}

@@ -35,7 +35,8 @@ func orientation(tiff []byte) int {
 		}
 		const short = 3
 		if order.Uint16(entries) == orientationTag && order.Uint16(entries[2:]) == short {
-			if o := int(order.Uint16(entries[8:])); 1 <= o && o <= 8 {
+			o := int(order.Uint16(entries[8:]))
+			if 1 <= o && o <= 8 {
 				return o
 			}
 			return 1

@@ -127,7 +127,8 @@ func walkPNG(b []byte) (layout, error) {
 		case name == "eXIf":
 			at.exif = data
 		case name == "IEND":
-			if at.end = next; !intact {
+			at.end = next
+			if !intact {
 				at.fit = essential(b)
 			}
 			return at, nil
@@ -198,7 +199,8 @@ func walkGIF(b []byte) (layout, error) {
 			if len(b) < pos+11 {
 				return at, errEnds
 			}
-			if frames++; frames == 1 {
+			frames++
+			if frames == 1 {
 				at.fit = grown(b, b[pos+1:])
 			}
 			pos += 11 + colors(b[pos+9])

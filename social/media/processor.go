@@ -242,7 +242,8 @@ type capped struct {
 }
 
 func (c *capped) Write(p []byte) (int, error) {
-	if c.left -= len(p); c.left < 0 {
+	c.left -= len(p)
+	if c.left < 0 {
 		return 0, io.ErrShortWrite
 	}
 	return c.Buffer.Write(p)

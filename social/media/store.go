@@ -37,7 +37,8 @@ func Probe(ctx context.Context, store Store) (err error) {
 		return failed(ctx, "store a file", err)
 	}
 	defer func() {
-		if gone := store.Delete(context.WithoutCancel(ctx), key); err == nil && gone != nil {
+		gone := store.Delete(context.WithoutCancel(ctx), key)
+		if err == nil && gone != nil {
 			err = failed(ctx, "remove a file", gone)
 		}
 	}()

@@ -179,7 +179,8 @@ func (c *connections) wait(ctx context.Context, began time.Time) error {
 func (c *connections) checkRefused() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if s := c.pool.Stat(); c.refusal == nil || s.TotalConns() > s.ConstructingConns() {
+	s := c.pool.Stat()
+	if c.refusal == nil || s.TotalConns() > s.ConstructingConns() {
 		return nil
 	}
 	return fmt.Errorf("%w: %w", errAllRefused, c.refusal)

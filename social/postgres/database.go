@@ -38,7 +38,8 @@ const snapshotShare = 2
 // guarded runs a call through the guard.
 func (d *database) guarded(ctx context.Context, kind string, call func(context.Context) error) error {
 	if !d.migrated.Load() {
-		if why := d.unusable.Load(); why != nil {
+		why := d.unusable.Load()
+		if why != nil {
 			return *why
 		}
 		return errors.New("its schema has not been checked yet")

@@ -55,7 +55,8 @@ func refuses(err error) bool {
 
 // lastRefusal returns the error of a recently refused call, or nil.
 func (d *database) lastRefusal() error {
-	if r := d.refused.Load(); r != nil && d.clock().Sub(r.at) <= refusedFor {
+	r := d.refused.Load()
+	if r != nil && d.clock().Sub(r.at) <= refusedFor {
 		return r.err
 	}
 	return nil

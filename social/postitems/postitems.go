@@ -99,7 +99,8 @@ func (c *Catalog) read(ctx context.Context, reader string, ids []string, items f
 	}
 	cards, err := c.cards.Cards(ctx, reader, known)
 	if err != nil {
-		if cards = social.FallbackCards(ctx, c.kept, posts, err); cards == nil {
+		cards = social.FallbackCards(ctx, c.kept, posts, err)
+		if cards == nil {
 			cards = make([]social.Card, len(posts))
 		}
 		err = fmt.Errorf("%w: %w", catalog.ErrUnavailable, err)

@@ -132,7 +132,8 @@ func (s *Source) read(ctx context.Context, wanted map[string]bool) (map[string]c
 			docs, failed = s.items.Docs(ctx, batch)
 		}
 		for i, id := range batch {
-			if b := before[id]; failed != nil && len(b) > 0 {
+			b := before[id]
+			if failed != nil && len(b) > 0 {
 				items[id] = b[0].content
 			} else if failed == nil && !docs[i].Missing() {
 				items[id] = contentOf(docs[i])

@@ -123,7 +123,8 @@ func (s *Source) Chosen(agent string, profile *feed.Profile, item string, at tim
 		if is && !forReader {
 			forReader, least = true, math.Inf(1)
 		}
-		if k := key(seed, p.ownHash, p.Weight); k < least {
+		k := key(seed, p.ownHash, p.Weight)
+		if k < least {
 			best, least = p.ID, k
 		}
 	}
@@ -150,7 +151,8 @@ func newReader(p *feed.Profile) reader {
 		r.tags[terms.Fold(tag)] = r.tags[terms.Fold(tag)] || weight > 0
 	}
 	for i := range p.Learned.Features {
-		if f := &p.Learned.Features[i]; f.Kind == feed.FeatureTag && f.Evidence > 0 {
+		f := &p.Learned.Features[i]
+		if f.Kind == feed.FeatureTag && f.Evidence > 0 {
 			r.tags[terms.Fold(f.Value)] = true
 		}
 	}

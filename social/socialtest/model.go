@@ -155,7 +155,8 @@ func (m *model) relation(reader string, p *social.Post) social.Relation {
 		Mentioned: slices.Contains(p.Mentions, reader) && !m.nobody[[2]string{p.ID, reader}], Granted: slices.Contains(p.Grants, reader) && !m.ended[[2]string{p.ID, reader}],
 		Blocked: m.blocked(reader, p.Author), Pulled: m.delivery[p.Author] == social.Pull,
 	}
-	if root := m.posts[p.Root]; root != nil && !root.Deleted {
+	root := m.posts[p.Root]
+	if root != nil && !root.Deleted {
 		above := m.relation(reader, root)
 		above.Member, above.Muted = m.member(reader, root, m.removed[p.ID])
 		rel.RootExists, rel.Root = true, social.Decide(root, above)
@@ -515,7 +516,8 @@ func (e *env) checkReceivers(m *model, agents []string, p *social.Post) {
 		for _, agent := range agents {
 			rel := m.relation(agent, &alive)
 			rel.FollowsServer, rel.Pulled, rel.Follows = false, false, rel.Follows && withFollowers && !erased
-			if d := social.Decide(&alive, rel); d.Listed {
+			d := social.Decide(&alive, rel)
+			if d.Listed {
 				want = append(want, social.Receiver{Agent: agent, Reason: d.Reason})
 			}
 		}
@@ -556,7 +558,8 @@ func (e *env) checkGraph(m *model, agent string) {
 	}
 	var want []string
 	for _, author := range following {
-		if d := m.delivery[author]; d != "" && d != social.Push {
+		d := m.delivery[author]
+		if d != "" && d != social.Push {
 			want = append(want, author)
 		}
 	}

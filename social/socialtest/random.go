@@ -117,7 +117,8 @@ func (w *walk) newPost() {
 	}
 	takes := true
 	for _, id := range slices.Sorted(maps.Keys(w.m.circles)) {
-		if may := w.m.circles[id].takes(author, w.clock()); w.r.IntN(2) == 0 && may || !may && w.r.IntN(20) == 0 {
+		may := w.m.circles[id].takes(author, w.clock())
+		if w.r.IntN(2) == 0 && may || !may && w.r.IntN(20) == 0 {
 			p.Audience.Circles, takes = append(p.Audience.Circles, id), takes && may
 		}
 	}
@@ -244,7 +245,8 @@ func (w *walk) doCircle() {
 		c = &modelCircle{owner: owner, members: set(), invited: set(), before: map[[2]string]bool{}, group: terms.Kind != "", post: terms.Post, until: put.Until}
 		c.joined = c.group && terms.History == ""
 		w.m.circles[id] = c
-		if delete(w.m.plain, id); c.group {
+		delete(w.m.plain, id)
+		if c.group {
 			w.m.endCircle(id) // posts that events reported for another circle with this id
 		} else {
 			w.m.plain[id] = owner
@@ -282,7 +284,8 @@ func (w *walk) doInvite() {
 		require.Equal(w, !c.members[agent] && !c.invited[agent], changed)
 		c.invited[agent] = !c.members[agent]
 	}
-	if agent = w.agent(); w.r.IntN(2) == 0 || agent == c.owner {
+	agent = w.agent()
+	if w.r.IntN(2) == 0 || agent == c.owner {
 		return
 	}
 	changed, err = w.AddMember(w.ctx, id, agent, agent, here)
@@ -400,7 +403,8 @@ func (w *walk) doLike() {
 	}
 	require.NoError(w, err)
 	require.Equal(w, w.m.likes[key] != like, changed)
-	if delete(w.m.likes, key); like {
+	delete(w.m.likes, key)
+	if like {
 		w.m.likes[key] = true
 	}
 	want := int64(0)
@@ -508,8 +512,10 @@ func (w *walk) doErase() {
 	w.m.forgetReasons(agent)
 	for id, c := range w.m.circles {
 		delete(c.invited, agent)
-		if delete(c.members, agent); c.owner == agent {
-			if w.m.own(c, c.heir()); c.owner == "" {
+		delete(c.members, agent)
+		if c.owner == agent {
+			w.m.own(c, c.heir())
+			if c.owner == "" {
 				w.m.drop(id)
 			}
 		}

@@ -50,7 +50,8 @@ func CheckReferences(t *testing.T, columns []string, path string) {
 				documented[name] = true
 			}
 		}
-		if name := strings.TrimSpace(cells[3]); name != "" {
+		name := strings.TrimSpace(cells[3])
+		if name != "" {
 			assert.Contains(t, reuses, name, "no such case: %s", line)
 			tested[name] = true
 		}

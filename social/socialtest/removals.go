@@ -95,7 +95,8 @@ func (m *model) remove(p *social.Post, from []string, r social.Removal) {
 		m.removed[p.ID] = map[string]social.Removal{}
 	}
 	for _, circle := range from {
-		if _, before := m.removed[p.ID][circle]; !before {
+		_, before := m.removed[p.ID][circle]
+		if !before {
 			r.Circle = circle
 			m.removed[p.ID][circle] = r
 		}

@@ -61,7 +61,8 @@ func (m *model) reported(p *social.Post, at time.Time, narrows bool) {
 	}
 	for _, id := range p.Audience.Circles {
 		delete(m.ended, [2]string{p.ID, id})
-		if c := m.circles[id]; c != nil && c.owner != p.Author {
+		c := m.circles[id]
+		if c != nil && c.owner != p.Author {
 			m.ended[[2]string{p.ID, id}] = true // an event does not post to a group that was made here
 		}
 	}

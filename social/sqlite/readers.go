@@ -44,7 +44,8 @@ func (r *readers) Snapshot(ctx context.Context, do func(sqlstore.Session) error)
 	var first []string // texts used for the first time
 	defer func() { r.keep(ctx, first) }()
 	defer func() {
-		if undo := t.Rollback(); undo != nil && !errors.Is(undo, sql.ErrTxDone) {
+		undo := t.Rollback()
+		if undo != nil && !errors.Is(undo, sql.ErrTxDone) {
 			err = errors.Join(err, undo)
 		}
 	}()

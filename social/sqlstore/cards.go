@@ -234,7 +234,8 @@ func (s *Store) cards(ctx context.Context, what string, asked []social.Asked, te
 		list := q.found(asked, text, args...)
 		q.readRoots(list)
 		for _, f := range list {
-			if c := f.resolve(); c.Visible {
+			c := f.resolve()
+			if c.Visible {
 				cards[f.i] = c
 			}
 		}

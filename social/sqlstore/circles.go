@@ -109,7 +109,8 @@ func (s *Store) PutCircle(ctx context.Context, c social.Circle, members []string
 			return // the circle belongs to an agent who had the id before
 		}
 		stamp := t.circleTime(kept, at, agents)
-		if t.putCircle(kept, c, stamp, !at.IsZero()); members != nil {
+		t.putCircle(kept, c, stamp, !at.IsZero())
+		if members != nil {
 			t.replaceMembers(kept, members, stamp, !at.IsZero())
 		}
 		if kept.alive() {
@@ -174,7 +175,8 @@ func (t *Tx) putCircle(kept *circle, c social.Circle, at int64, fromEvent bool) 
 	}
 	c.Size = kept.Size
 	kept.Circle, kept.put = c, at
-	if t.saveCircle(kept); alive {
+	t.saveCircle(kept)
+	if alive {
 		return
 	}
 	kept.posted = 0 // no member sees posts to the circle from before it was created again

@@ -36,7 +36,8 @@ func (s *Store) EditPost(ctx context.Context, id, by string, e social.Edit, at t
 				t.indexed(&r.Post, jobs.PriorityLater)
 			}
 		}
-		if post = (social.Post{}); r.Alive() {
+		post = (social.Post{})
+		if r.Alive() {
 			post = r.Post
 		}
 	})
@@ -136,7 +137,8 @@ func (t *Tx) delete(r *record, at int64) {
 	} else {
 		r.commentsHere, r.repliers = 0, 0
 	}
-	if t.save(r); !alive || r.Alive() {
+	t.save(r)
+	if !alive || r.Alive() {
 		return
 	}
 	if answered {
@@ -178,7 +180,8 @@ func (s *Store) SetCounts(ctx context.Context, id string, c social.Counts, at ti
 		}
 		changed := r.reported != c
 		r.reported = c
-		if t.saveHere(r, at, stamp); changed && r.Alive() {
+		t.saveHere(r, at, stamp)
+		if changed && r.Alive() {
 			t.counted(id)
 		}
 	}))

@@ -48,7 +48,8 @@ func (t *Tx) writeSpecs() {
 		var priorities []int
 		var after []int64
 		for _, m := range order {
-			if d := t.specs[m]; d.Lazy == lazy {
+			d := t.specs[m]
+			if d.Lazy == lazy {
 				kinds, keys = append(kinds, string(d.Kind)), append(keys, d.Key)
 				priorities, after = append(priorities, d.Priority), append(after, d.After.Microseconds())
 			}

@@ -123,7 +123,8 @@ func (e *eraser) run(ctx context.Context, s *Store) (done bool, err error) {
 		}); err != nil {
 			return false, err
 		}
-		if e.budget -= n; e.budget <= 0 {
+		e.budget -= n
+		if e.budget <= 0 {
 			return false, nil
 		}
 	}

@@ -14,7 +14,8 @@ func (t *Tx) setFollows(list ...social.FollowChange) []social.FollowResult {
 	g := t.graph(list)
 	results := make([]social.FollowResult, len(list))
 	for i, f := range list {
-		if results[i] = g.Set(f); results[i].Changed && f.Author != social.Server {
+		results[i] = g.Set(f)
+		if results[i].Changed && f.Author != social.Server {
 			t.markFollow(f)
 		}
 	}

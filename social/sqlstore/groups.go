@@ -132,7 +132,8 @@ func (t *Tx) joined(c *circle, agents []string) {
 	if !c.Open() || len(agents) == 0 {
 		return
 	}
-	if full := t.inMaxGroups(c, agents); len(full) > 0 {
+	full := t.inMaxGroups(c, agents)
+	if len(full) > 0 {
 		t.fail(fmt.Errorf("%w: %s is in %d groups and events, no more are allowed", feed.ErrLimit, full[0], social.MaxMemberships))
 	}
 	t.exec(`DELETE FROM invitations WHERE circle = $1 AND agent = ANY ($2)`, c.ID, agents)

@@ -81,7 +81,8 @@ func (s *Store) Done(ctx context.Context, list ...jobs.Job) ([]jobs.State, error
 // remove removes completed jobs that are not retained, and returns the others.
 func (s *Store) remove(q *Query, held states, list []jobs.Job) (rest []jobs.Job) {
 	for _, j := range list {
-		if kept := s.opts.KeepJobs && j.Kind.Retained(); !kept && q.exec(q.d.Remove, j.ID, j.Lease) > 0 {
+		kept := s.opts.KeepJobs && j.Kind.Retained()
+		if !kept && q.exec(q.d.Remove, j.ID, j.Lease) > 0 {
 			held[j.ID] = jobs.Completed
 		} else {
 			rest = append(rest, j)

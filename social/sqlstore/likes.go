@@ -63,7 +63,8 @@ func (s *Store) like(ctx context.Context, agent, post string, on bool) (likes in
 		case on && !d.CanReact:
 			t.fail(feed.Errorf(feed.ErrForbidden, "%s may not react to %s: not allowed", agent, post))
 		}
-		if likes, changed = t.setLike(agent, post, f, on); !d.Visible {
+		likes, changed = t.setLike(agent, post, f, on)
+		if !d.Visible {
 			likes = 0
 		}
 	})

@@ -170,7 +170,8 @@ func (t *Tx) members(c *circle, ids []string) map[string]place {
 	}, `SELECT agent, at, gone, incarnation, since, joined FROM members WHERE circle = $1 AND agent `+ofList2, c.ID, ids)
 	for id, a := range agents {
 		k := out[id]
-		if k.On = k.On && k.At > a.ErasedAgent; !k.On {
+		k.On = k.On && k.At > a.ErasedAgent
+		if !k.On {
 			k.At = max(k.At, a.ErasedAgent, c.floor())
 		}
 		out[id] = k

@@ -47,7 +47,8 @@ func (m *Memo) Cards(ctx context.Context, reader string, posts []social.PostVers
 		return nil, m.store.failed(ctx, "read cards", err)
 	}
 	a, ok, err := m.ask(ctx, reader, posts)
-	if roots := a.rootsOf(); ok && len(roots) > 0 {
+	roots := a.rootsOf()
+	if ok && len(roots) > 0 {
 		a.roots, ok, err = m.ask(ctx, reader, roots)
 	}
 	switch {
@@ -71,8 +72,10 @@ func (m *Memo) ask(ctx context.Context, reader string, posts []social.PostVersio
 // rootsOf returns the root posts of the replies that were found.
 func (a *asking) rootsOf() (roots []social.PostVersion) {
 	for i := range a.facts {
-		if p := a.facts[i].post; p != nil && p.IsReply() {
-			if root := (social.PostVersion{ID: p.Root}); !slices.Contains(roots, root) {
+		p := a.facts[i].post
+		if p != nil && p.IsReply() {
+			root := (social.PostVersion{ID: p.Root})
+			if !slices.Contains(roots, root) {
 				roots = append(roots, root)
 			}
 		}
@@ -131,13 +134,15 @@ func (a *asking) findTies() (lacks missing, ok bool) {
 			continue
 		}
 		liked, has := own.liked[f.post.ID]
-		if f.liked = liked; !has {
+		f.liked = liked
+		if !has {
 			lacks.likes = append(lacks.likes, f.post.ID)
 		}
 		lacks.circles = a.findCircles(lacks.circles, f.post)
 		t, tied := own.authors[f.post.Author]
 		author, found := a.memo.authors.Get(f.post.Author)
-		if f.ties, f.author = t, author; (!tied || !found) && !asked[f.post.Author] {
+		f.ties, f.author = t, author
+		if (!tied || !found) && !asked[f.post.Author] {
 			asked[f.post.Author] = true
 			lacks.authors = append(lacks.authors, f.post.Author)
 		}
@@ -204,7 +209,8 @@ func (a *asking) answer() []social.Card {
 	cards := make([]social.Card, len(a.posts))
 	for i, known := range a.posts {
 		cards[i].ID = known.ID
-		if f := &a.facts[i]; f.post != nil {
+		f := &a.facts[i]
+		if f.post != nil {
 			a.card(&cards[i], f, known.Version)
 		}
 	}

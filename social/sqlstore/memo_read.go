@@ -65,7 +65,8 @@ func (a *asking) readTies(m missing) {
 	if len(m.circles) > 0 {
 		a.readCircles(m.circles)
 	}
-	if likes := m.likes; len(likes) > 0 {
+	likes := m.likes
+	if len(likes) > 0 {
 		a.newLike = make(map[string]int64, len(likes))
 		mapOf(a.q, a.newLike, `SELECT j.value, coalesce(l.incarnation, 0) FROM unnest($2::text[]) j (value)
 			LEFT JOIN likes l ON l.post = j.value AND l.agent = $1 AND l.at > $3`, a.reader, likes, a.own.erased)

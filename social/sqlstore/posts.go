@@ -19,7 +19,8 @@ func (s *Store) CreatePost(ctx context.Context, p social.Post, c social.Creation
 	}
 	err = s.write(ctx, func(t *Tx) {
 		t.lowerIfOld(c.At)
-		if post, created = t.create(p, c, fresh); created {
+		post, created = t.create(p, c, fresh)
+		if created {
 			t.useFiles(post.ID, c.Files)
 		}
 	})
@@ -57,7 +58,8 @@ func complete(p *social.Post, c social.Creation, now time.Time) error {
 		p.CreatedAt = now.Unix() // otherwise a sender's clock would place it above newer posts
 	}
 	p.Normalize()
-	if p.Root = ""; p.ReplyTo != "" && !c.At.IsZero() {
+	p.Root = ""
+	if p.ReplyTo != "" && !c.At.IsZero() {
 		return feed.Errorf(feed.ErrRule, "bad post: an event cannot create a reply")
 	}
 	return p.Validate(now)
@@ -66,7 +68,8 @@ func complete(p *social.Post, c social.Creation, now time.Time) error {
 func (t *Tx) create(p social.Post, c social.Creation, fresh bool) (post social.Post, created bool) {
 	author := t.agent(doing, p.Author)
 	if c.Key != "" {
-		if post, used := t.useKey(p, c.Key, author.ErasedAgent); used {
+		post, used := t.useKey(p, c.Key, author.ErasedAgent)
+		if used {
 			return post, false
 		}
 	}
@@ -151,7 +154,8 @@ func (t *Tx) overtake(r *record, erased int64) {
 // replaced ends what an event has replaced by another post: a reply under its root, or the item of a
 // post that is no longer public.
 func (t *Tx) replaced(was *record, by *social.Post) {
-	if t.uncomment(was); !by.Audience.Public {
+	t.uncomment(was)
+	if !by.Audience.Public {
 		t.indexed(&was.Post, jobs.PriorityRemoval)
 	}
 }
@@ -199,7 +203,8 @@ func (t *Tx) checkCircles(p *social.Post, erased int64) (to []circle) {
 		coalesce((SELECT m.at FROM members m WHERE m.circle = c.id AND m.agent = $2 AND m.gone = 0), 0) > $3
 		FROM circles c WHERE c.id `+ofList+` AND c.gone = 0 AND c.put > `+erasedAgent("c.owner"), p.Audience.Circles, p.Author, erased)
 	for _, id := range p.Audience.Circles {
-		if err, there := takes[id]; there {
+		err, there := takes[id]
+		if there {
 			t.fail(err)
 		} else {
 			t.fail((&social.Circle{ID: id}).CheckAuthor(p.Author, false, t.now))
@@ -236,7 +241,8 @@ func (s *Store) PostsByID(ctx context.Context, ids []string) ([]social.Post, err
 	err := s.read(ctx, func(q *Query) {
 		list := q.records(free, ids)
 		for i, id := range ids {
-			if r := list[id]; r != nil && r.Post.Author != "" {
+			r := list[id]
+			if r != nil && r.Post.Author != "" {
 				posts[i] = r.Post
 			}
 		}

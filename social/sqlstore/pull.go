@@ -96,7 +96,8 @@ func (s *search) reading() Reading {
 		var e social.Entry
 		err := scan(&key, &e.Author, &e.At, &e.ID)
 		s.list = append(s.list, e)
-		if count[key]++; count[key] == s.few {
+		count[key]++
+		if count[key] == s.few {
 			s.more = append(s.more, key)
 		}
 		return err
@@ -118,7 +119,8 @@ func (s *Store) Pull(ctx context.Context, query social.PullQuery) (list []social
 		q.all(readsTexts(&followees, `SELECT f.author FROM follows f LEFT JOIN authors a ON a.id = f.author
 			WHERE f.agent = $1 AND f.gone = 0 AND ($2 OR a.delivery IS NULL OR a.delivery <> 'pull')`, query.Reader, query.Whole),
 			readsTexts(&circles, `SELECT circle FROM members WHERE agent = $1 AND gone = 0`, query.Reader))
-		if i := slices.Index(followees, social.Server); i >= 0 {
+		i := slices.Index(followees, social.Server)
+		if i >= 0 {
 			followees = slices.Delete(followees, i, i+1)
 			if query.Whole {
 				server = []string{social.Server}

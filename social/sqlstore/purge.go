@@ -62,7 +62,8 @@ func (s *Store) Purge(ctx context.Context, n int) (removed int, err error) {
 		removed += t.purgeSuggestions(n)
 		// After the statements that wait for posts: the creation of a post again locks its row
 		// before its promotions.
-		if ended := t.texts(overPromotions, t.now.Add(-social.PromotionLives).Unix(), n); len(ended) > 0 {
+		ended := t.texts(overPromotions, t.now.Add(-social.PromotionLives).Unix(), n)
+		if len(ended) > 0 {
 			removed += int(t.exec(purgePromotions, ended))
 		}
 		posts := t.texts(`SELECT id FROM posts p WHERE gone > 0 AND gone <= $1
@@ -105,7 +106,8 @@ func (t *Tx) purgeRevived(n int) (removed int) {
 		left := n - removed
 		some := t.exec(`DELETE FROM likes WHERE post = $1 AND agent IN (SELECT l.agent FROM posts p JOIN likes l ON l.post = p.id
 			WHERE p.id = $1 AND p.gone = 0 AND l.incarnation <= p.deleted LIMIT $2)`, post, left)
-		if removed += int(some); removed < n {
+		removed += int(some)
+		if removed < n {
 			removed += t.endReplies(post, n-removed)
 		}
 		if removed >= n {

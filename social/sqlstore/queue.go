@@ -30,7 +30,8 @@ func (s *Store) Reenqueue(ctx context.Context, since time.Time, kinds ...jobs.Ki
 		if err != nil {
 			break
 		}
-		if n, more = n+len(list), len(list) == againRows; more {
+		n, more = n+len(list), len(list) == againRows
+		if more {
 			after = list[len(list)-1].ID
 		}
 	}

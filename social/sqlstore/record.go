@@ -70,7 +70,8 @@ func scanRecord(scan Scan) (*record, error) {
 	r.under, p.Deleted = reach, !r.Alive()
 	r.counts()
 	p.Again = r.Alive() && t.Deleted > 0
-	if i := slices.Index(circles, goneCircle); i >= 0 {
+	i := slices.Index(circles, goneCircle)
+	if i >= 0 {
 		circles, p.Closed = slices.Delete(circles, i, i+1), true
 	}
 	p.Removed = r.removed == removedEverywhere

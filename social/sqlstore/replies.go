@@ -53,7 +53,8 @@ func (t *Tx) resolveRoot(p *social.Post, r *record) {
 	case !d.CanReply:
 		t.fail(feed.Errorf(feed.ErrForbidden, "%s may not reply to %s: %s", p.Author, root, whoReplies[p.Reply]))
 	}
-	if p.Root, r.under = root, social.UnderOther; reach == social.ToAll {
+	p.Root, r.under = root, social.UnderOther
+	if reach == social.ToAll {
 		r.under = social.UnderPublic
 	}
 }
@@ -70,7 +71,8 @@ func (t *Tx) addComment(r *record, by int) {
 	}
 	if by < 0 { // replies under a deleted post are not counted
 		var stands bool
-		if t.row(into(&stands), `SELECT gone = 0 AND deleted < $2 FROM posts WHERE id = $1`, p.Root, r.rootLife); !stands {
+		t.row(into(&stands), `SELECT gone = 0 AND deleted < $2 FROM posts WHERE id = $1`, p.Root, r.rootLife)
+		if !stands {
 			return
 		}
 	}

@@ -129,7 +129,8 @@ func (d *Dialect) Failed(ctx context.Context, what string, err error) error {
 	if err == nil || Answered(err) {
 		return err
 	}
-	if cause := ctx.Err(); cause != nil {
+	cause := ctx.Err()
+	if cause != nil {
 		return fmt.Errorf("%s: %s: %w", d.Name, what, cause)
 	}
 	if d.Damaged(err) {

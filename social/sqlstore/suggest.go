@@ -111,7 +111,8 @@ func (s *Store) NewestAuthors(ctx context.Context, agent string, except []string
 		posts := q.records(free, ids)
 		for i, id := range ids {
 			list[i].Newest = social.Post{}
-			if r := posts[id]; r != nil && r.Post.Author == list[i].Author {
+			r := posts[id]
+			if r != nil && r.Post.Author == list[i].Author {
 				list[i].Newest = r.Post
 			}
 		}

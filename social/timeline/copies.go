@@ -49,7 +49,8 @@ func (c *Copies) ReadMany(ctx context.Context, lists []string, below Position, n
 	var at []int // the index of each of names in lists
 	for i, name := range lists {
 		kept, ok := c.cache.Get(name)
-		if pages[i] = kept.page; !ok || !now.Before(kept.until) {
+		pages[i] = kept.page
+		if !ok || !now.Before(kept.until) {
 			names, at = append(names, name), append(at, i)
 		}
 	}
@@ -59,7 +60,8 @@ func (c *Copies) ReadMany(ctx context.Context, lists []string, below Position, n
 			return nil, err
 		}
 		for i, page := range found {
-			if pages[at[i]] = page; page.State == Ready {
+			pages[at[i]] = page
+			if page.State == Ready {
 				c.cache.Add(names[i], copied{page, now.Add(CopyTTL)})
 			}
 		}

@@ -165,7 +165,8 @@ func (d *drawing) across(top float64) {
 		free = x + tickWidth
 		d.text(x, bottom+19, "quiet", `text-anchor="middle"`, d.axis.Text(v))
 	}
-	if live := d.axis.Of(d.sweep.A); live >= values[0] && live <= values[len(values)-1] {
+	live := d.axis.Of(d.sweep.A)
+	if live >= values[0] && live <= values[len(values)-1] {
 		x := d.place(live)
 		d.put(`  <line class="mark" x1="%s" y1="%s" x2="%[1]s" y2="%[3]s"/>`, px(x), px(top), px(bottom))
 		d.text(x, top-4, "quiet", `text-anchor="middle"`, "A")
@@ -176,7 +177,8 @@ func (d *drawing) across(top float64) {
 func (d *drawing) line(points []evaluation.Point, p panel, name, colour string, y func(float64) float64) {
 	var places []string
 	for i, point := range points {
-		if spread := p.of(point.Figures); spread.N > 0 {
+		spread := p.of(point.Figures)
+		if spread.N > 0 {
 			places = append(places, px(d.place(d.axis.Values[i]))+","+px(y(spread.Mean/p.unit)))
 		}
 	}
@@ -207,7 +209,8 @@ func roundTicks(high float64) []float64 {
 	power := math.Pow(10, math.Floor(math.Log10(high/4)))
 	step := power
 	for _, m := range []float64{1, 2, 2.5, 5, 10} {
-		if step = m * power; high/step <= 5 {
+		step = m * power
+		if high/step <= 5 {
 			break
 		}
 	}

@@ -20,7 +20,8 @@ func WriteExplanation(w io.Writer, x client.Explanation, all bool, width int) er
 		t = homePositions(x, all)
 	}
 	after := ""
-	if rest := len(x.Candidates) - (len(t.rows) - 1); rest > 0 {
+	rest := len(x.Candidates) - (len(t.rows) - 1)
+	if rest > 0 {
 		after = fmt.Sprintf("… and %d more, with --all\n", rest)
 	}
 	return t.write(w, width, after+explainedFooter(x))
@@ -166,7 +167,8 @@ func WriteExplainedItem(w io.Writer, x client.Explanation) error {
 		fmt.Fprintf(&b, "  popularity  %s = likes + 2 × comments%s%s\n", strconv.FormatFloat(it.Popularity.Value, 'f', -1, 64),
 			readers("2h", it.Popularity.Readers2h), readers("2d", it.Popularity.Readers2d))
 	}
-	if v := it.Variety; scored && v != nil && x.Ranking.Diversity.On() {
+	v := it.Variety
+	if scored && v != nil && x.Ranking.Diversity.On() {
 		fmt.Fprintf(&b, "  variety     %s\n", varieties(v))
 	}
 	if scored {

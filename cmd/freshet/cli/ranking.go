@@ -78,7 +78,8 @@ func writeParts(b *strings.Builder, variants []client.ReportRow) {
 		before = ""
 	}
 	for _, v := range variants {
-		if x := v.Explored; x != nil {
+		x := v.Explored
+		if x != nil {
 			line(v.Name, "exploration", *x)
 		}
 		for _, s := range v.Sources {
@@ -134,7 +135,8 @@ func WriteRanking(w io.Writer, v client.RankingVersion) error {
 // parameters lists the parameters that differ from the defaults of this program, in the form that
 // [feed.Ranking.With] parses. A list of all parameters would hide the differences.
 func parameters(r feed.Ranking) string {
-	if changed := r.Changes(feed.DefaultRanking()); changed != "" {
+	changed := r.Changes(feed.DefaultRanking())
+	if changed != "" {
 		return "default, but " + changed
 	}
 	return "default"
@@ -158,7 +160,8 @@ func WriteHistory(w io.Writer, list []client.RankingVersion, limit int) error {
 // RankingChange describes in one line the changes from one version to the next.
 func RankingChange(from, to client.RankingVersion) string {
 	var said []string
-	if change := to.Ranking.Changes(from.Ranking); change != "" {
+	change := to.Ranking.Changes(from.Ranking)
+	if change != "" {
 		said = append(said, change)
 	}
 	find := func(list []client.Experiment, name string) int {
@@ -174,7 +177,8 @@ func RankingChange(from, to client.RankingVersion) string {
 		if x.Share != was.Share {
 			said = append(said, fmt.Sprintf("%s for %s instead of %s", printable(x.Name), Share(x.Share), Share(was.Share)))
 		}
-		if change := x.Ranking.Changes(was.Ranking); change != "" {
+		change := x.Ranking.Changes(was.Ranking)
+		if change != "" {
 			said = append(said, printable(x.Name)+": "+change)
 		}
 	}

@@ -56,7 +56,8 @@ func unscored(b *strings.Builder, r evaluation.Replay) {
 	for _, e := range r.Errors {
 		fmt.Fprintf(b, "line %d: %s\n", e.Line, e.Reason)
 	}
-	if hidden := r.Rejected - len(r.Errors); hidden > 0 {
+	hidden := r.Rejected - len(r.Errors)
+	if hidden > 0 {
 		fmt.Fprintf(b, "and %s that could not be read\n", counted(hidden, "more line"))
 	}
 }

@@ -14,7 +14,8 @@ import (
 // omits those of home, which do not change the for-you lists that are compared.
 func Sweepable() (names []string) {
 	for i := range feed.Parameters {
-		if name := feed.Parameters[i].Name; !strings.HasPrefix(name, "home.") {
+		name := feed.Parameters[i].Name
+		if !strings.HasPrefix(name, "home.") {
 			names = append(names, name)
 		}
 	}

@@ -152,7 +152,8 @@ func arguments(b *events.Batch) []any {
 	}
 	byFields := map[[2]string][]any{}
 	for _, e := range b.Events {
-		if fields := [2]string{e.Field, e.Also}; e.After == 0 {
+		fields := [2]string{e.Field, e.Also}
+		if e.After == 0 {
 			byFields[fields] = append(byFields[fields], bytes(e.Hash))
 		} else {
 			after = append(after, bytes(e.After), bytes(e.Hash), e.Field)

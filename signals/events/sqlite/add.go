@@ -26,7 +26,8 @@ func (s *Store) Add(ctx context.Context, b *events.Batch) error {
 		if b.Day > s.pruned { // once for each new day
 			prune(tx, b.Day)
 		}
-		if a := (adding{tx, b}); a.register() {
+		a := (adding{tx, b})
+		if a.register() {
 			a.count(b.Counts())
 			a.count(maps.All(a.fresh()))
 			a.sketch(agents, b.Agents)

@@ -113,7 +113,8 @@ func readSketches(tx *sqlitefile.Tx, from, to feed.Day, all map[string]*events.T
 		if err := sketch.UnmarshalBinary(raw); err != nil {
 			return err
 		}
-		if before := merged[f]; before != nil {
+		before := merged[f]
+		if before != nil {
 			return before.Merge(sketch)
 		}
 		merged[f] = sketch

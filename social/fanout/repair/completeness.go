@@ -121,7 +121,8 @@ func (c *Completeness) Check(ctx context.Context) {
 	before := c.clock() // read before the query: a job must not seem younger than it is
 	c.mu.Lock()
 	since := c.unreachableAt
-	if c.checks++; since.IsZero() && c.checks < int(askEvery/CheckEvery) { // counted, because clocks may be adjusted
+	c.checks++
+	if since.IsZero() && c.checks < int(askEvery/CheckEvery) { // counted, because clocks may be adjusted
 		c.mu.Unlock()
 		return
 	}

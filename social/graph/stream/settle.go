@@ -21,7 +21,8 @@ func (c *Consumer) settle(entries []redis.XMessage) error {
 			return err
 		}
 		applies.Tell(c.ctx, c.log, down)
-		if entries = left; down != nil {
+		entries = left
+		if down != nil {
 			c.pause(waits.NextBackOff())
 		}
 	}
@@ -39,7 +40,8 @@ func (c *Consumer) try(entries []redis.XMessage) (left []redis.XMessage, down, e
 			continue // the entry was deleted; it is only acknowledged
 		}
 		e, err := parse(entry.Values)
-		if outcomes[i] = err; err != nil {
+		outcomes[i] = err
+		if err != nil {
 			graph.CountRejected(e.Type)
 			continue
 		}

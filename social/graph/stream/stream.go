@@ -164,7 +164,8 @@ func (c *Consumer) create() error {
 
 // turn reads once and settles the entries.
 func (c *Consumer) turn() error {
-	if now := time.Now(); !now.Before(c.nextUpkeep) {
+	now := time.Now()
+	if !now.Before(c.nextUpkeep) {
 		if err := c.upkeep(); err != nil {
 			return err
 		}

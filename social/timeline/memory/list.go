@@ -34,7 +34,8 @@ func (e *entries) put(add []timeline.Position, without map[string]struct{}) {
 		if _, ok := without[p.ID]; ok || !p.Above(e.floor) {
 			continue
 		}
-		if at, found := slices.BinarySearchFunc(e.oldest, p, timeline.Position.Compare); !found {
+		at, found := slices.BinarySearchFunc(e.oldest, p, timeline.Position.Compare)
+		if !found {
 			e.oldest = slices.Insert(e.oldest, at, p)
 			e.ids += len(p.ID)
 		}
@@ -44,7 +45,8 @@ func (e *entries) put(add []timeline.Position, without map[string]struct{}) {
 // remove removes ids, and excludes them from the content that a running build commits.
 func (e *entries) remove(ids []string) {
 	for _, id := range ids {
-		if at := slices.IndexFunc(e.oldest, func(p timeline.Position) bool { return p.ID == id }); at >= 0 {
+		at := slices.IndexFunc(e.oldest, func(p timeline.Position) bool { return p.ID == id })
+		if at >= 0 {
 			e.cut(at, at+1)
 		}
 		if e.state == timeline.Building && !e.cleared {
@@ -79,7 +81,8 @@ func (e *entries) raise(floor timeline.Position) {
 // trim removes the entries above the cap and 1/[timeline.TrimMore] of it, and raises the floor to
 // the newest of them.
 func (e *entries) trim(most int) {
-	if extra := len(e.oldest) - most; extra > 0 {
+	extra := len(e.oldest) - most
+	if extra > 0 {
 		e.raise(e.oldest[extra+most/timeline.TrimMore-1])
 	}
 }

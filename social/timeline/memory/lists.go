@@ -106,7 +106,8 @@ func (s *Lists) each(ctx context.Context, names []string, f func(i int, l *oneLi
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i, name := range names {
-		if l := s.find(name, now); l != nil {
+		l := s.find(name, now)
+		if l != nil {
 			f(i, l, now)
 		}
 	}

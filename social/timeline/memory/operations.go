@@ -33,7 +33,8 @@ func (s *Lists) Heads(ctx context.Context, names []string) ([]timeline.Head, err
 	heads := make([]timeline.Head, len(names))
 	return heads, s.each(ctx, names, func(i int, l *oneList, _ time.Time) {
 		heads[i] = timeline.Head{State: l.state, Floor: l.floor, Version: l.version}
-		if n := len(l.oldest); n > 0 && l.state == timeline.Ready {
+		n := len(l.oldest)
+		if n > 0 && l.state == timeline.Ready {
 			heads[i].Newest, heads[i].Size = l.oldest[n-1], n
 		}
 	})
@@ -73,7 +74,8 @@ func (s *Lists) Remove(ctx context.Context, names []string, ids []string) error 
 func (s *Lists) Replace(ctx context.Context, list string, c timeline.Change) (done bool, err error) {
 	add, floor := owned(c.Add), owned([]timeline.Position{c.Floor})[0]
 	err = s.change(ctx, []string{list}, func(_ int, l *oneList) {
-		if done = l.version == c.Version; !done {
+		done = l.version == c.Version
+		if !done {
 			return
 		}
 		l.version = s.unique()
@@ -135,7 +137,8 @@ func (s *Lists) Commit(ctx context.Context, name, token string, c timeline.Conte
 		if l.token != token || l.cleared {
 			return
 		}
-		if done = true; l.state == timeline.Ready {
+		done = true
+		if l.state == timeline.Ready {
 			return
 		}
 		gone := l.gone

@@ -130,7 +130,8 @@ func (s *Stamps) Adopt(ctx context.Context, now time.Time, list []Stamp) (adopte
 		return []any{news[i].Data, news[i].text, now.UnixMilli(), timeline.TTL.Milliseconds()}
 	})
 	for i, cmd := range cmds {
-		if done, _ := cmd.Bool(); done {
+		done, _ := cmd.Bool()
+		if done {
 			adopted = append(adopted, news[i])
 		}
 	}

@@ -99,7 +99,8 @@ func (d *differ) step() {
 	}
 	at := d.rnd.IntN(sum)
 	for _, s := range steps {
-		if at -= s.weight; at < 0 {
+		at -= s.weight
+		if at < 0 {
 			s.run(lists)
 			return
 		}
@@ -128,7 +129,8 @@ func (d *differ) posts() (list []timeline.Position) {
 }
 
 func (d *differ) floor() timeline.Position {
-	if all := d.posts(); len(all) > 3 {
+	all := d.posts()
+	if len(all) > 3 {
 		return all[3]
 	}
 	return timeline.Position{}
@@ -222,7 +224,8 @@ func (d *differ) version(list string) (version string, known bool) {
 
 func (d *differ) read(l timeline.Lists) {
 	n, below := d.rnd.IntN(6), timeline.Position{}
-	if all := d.posts(); len(all) > 0 && d.rnd.IntN(2) == 0 {
+	all := d.posts()
+	if len(all) > 0 && d.rnd.IntN(2) == 0 {
 		below = all[0]
 	}
 	want := make([]timeline.Page, len(d.lists))
@@ -240,7 +243,8 @@ func (d *differ) heads(l timeline.Lists) {
 	}
 	for i, list := range d.lists {
 		want := d.ref.head(list)
-		if known := d.names[want.Version]; known == "" {
+		known := d.names[want.Version]
+		if known == "" {
 			d.names[want.Version] = got[i].Version
 		}
 		want.Version = d.names[want.Version]

@@ -34,7 +34,8 @@ func newReference(most int) *reference {
 
 // of returns a list, or nil if it does not exist or has expired.
 func (r *reference) of(list string) *plain {
-	if l := r.lists[list]; l != nil && r.now.Before(l.ends) {
+	l := r.lists[list]
+	if l != nil && r.now.Before(l.ends) {
 		return l
 	}
 	delete(r.lists, list)
@@ -72,7 +73,8 @@ func (l *plain) settle(most int, floor timeline.Position) {
 		l.floor = floor
 	}
 	maps.DeleteFunc(l.posts, func(p timeline.Position, _ bool) bool { return !p.Above(l.floor) })
-	if all := l.sorted(); len(all) > most {
+	all := l.sorted()
+	if len(all) > most {
 		l.floor = all[most]
 		for _, p := range all[most:] {
 			delete(l.posts, p)
@@ -85,7 +87,8 @@ func (r *reference) read(list string, below timeline.Position, n int) (page time
 	if l == nil {
 		return page
 	}
-	if page.State = l.state; l.state != timeline.Ready {
+	page.State = l.state
+	if l.state != timeline.Ready {
 		return page
 	}
 	l.ends = r.now.Add(timeline.TTL)
@@ -94,7 +97,8 @@ func (r *reference) read(list string, below timeline.Position, n int) (page time
 		if !below.Zero() && p.Compare(below) >= 0 {
 			continue
 		}
-		if page.More = len(page.Entries) == n; page.More {
+		page.More = len(page.Entries) == n
+		if page.More {
 			break
 		}
 		page.Entries = append(page.Entries, p)
@@ -108,7 +112,8 @@ func (r *reference) head(list string) (h timeline.Head) {
 		return h
 	}
 	h = timeline.Head{State: l.state, Floor: l.floor, Version: l.version}
-	if all := l.sorted(); len(all) > 0 && l.state == timeline.Ready {
+	all := l.sorted()
+	if len(all) > 0 && l.state == timeline.Ready {
 		h.Newest, h.Size = all[0], len(all)
 	}
 	return h
@@ -130,7 +135,8 @@ func (r *reference) push(list, version string, entries []timeline.Position) (hel
 }
 
 func (r *reference) remove(list string, names []string) {
-	if l := r.of(list); l != nil && len(names) > 0 {
+	l := r.of(list)
+	if l != nil && len(names) > 0 {
 		l.version = r.unique()
 		l.drop(names)
 	}
@@ -149,14 +155,16 @@ func (r *reference) replace(list string, c timeline.Change) bool {
 }
 
 func (r *reference) clear(list string) {
-	if l := r.of(list); l != nil {
+	l := r.of(list)
+	if l != nil {
 		l.version = r.unique()
 		l.cleared = l.state == timeline.Building
 	}
 }
 
 func (r *reference) begin(list string) (string, timeline.State) {
-	if l := r.of(list); l != nil {
+	l := r.of(list)
+	if l != nil {
 		if l.state == timeline.Ready || !l.cleared && r.now.Sub(l.started) < timeline.TakeOver {
 			return "", l.state
 		}
@@ -188,7 +196,8 @@ func (r *reference) commit(list, token string, c timeline.Content) bool {
 }
 
 func (r *reference) abandon(list, token string) {
-	if l := r.of(list); l != nil && l.token == token && l.state != timeline.Ready {
+	l := r.of(list)
+	if l != nil && l.token == token && l.state != timeline.Ready {
 		delete(r.lists, list)
 	}
 }

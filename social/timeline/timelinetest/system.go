@@ -155,7 +155,8 @@ func (w *system) step(all []event) {
 	}
 	n := w.rnd.IntN(sum)
 	for _, e := range all {
-		if n -= e.weight; n < 0 {
+		n -= e.weight
+		if n < 0 {
 			e.run()
 			return
 		}

@@ -31,7 +31,8 @@ func (w *system) work() {
 		if died || w.rows[j] != r || r.lease != number {
 			return
 		}
-		if r.lease = 0; r.generation == generation {
+		r.lease = 0
+		if r.generation == generation {
 			delete(w.rows, j)
 		}
 	})
@@ -41,7 +42,8 @@ func (w *system) work() {
 // expire ends a lease. Its worker does not notice.
 func (w *system) expire() {
 	for _, j := range w.jobs() {
-		if r := w.rows[j]; r.lease != 0 && w.rnd.IntN(2) == 0 {
+		r := w.rows[j]
+		if r.lease != 0 && w.rnd.IntN(2) == 0 {
 			w.note("%d loses its lease", r.lease)
 			r.lease = 0
 			return
@@ -119,7 +121,8 @@ func (w *system) pair(of pair) func(pause pause) {
 		}
 		for {
 			heads, err := w.lists().Heads(w.ctx, one)
-			if w.must(err); err != nil {
+			w.must(err)
+			if err != nil {
 				return
 			}
 			if !pause("head %+v", heads[0]) || heads[0].State == timeline.None {

@@ -273,7 +273,8 @@ func concurrent(t *testing.T, open Open) {
 		work.Go(func() {
 			for range 10 {
 				token, state, err := f.B.Begin(f.ctx, agent)
-				if assert.NoError(t, err); state == timeline.Ready && n == 0 {
+				assert.NoError(t, err)
+				if state == timeline.Ready && n == 0 {
 					assert.NoError(t, f.B.Drop(f.ctx, []string{agent}))
 				}
 				if token == "" {
