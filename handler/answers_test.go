@@ -36,16 +36,16 @@ var uses = map[string]map[string]use{
 		"Unblock": writes, "Unfollow": writes, "Unlike": writes, "Unmute": writes, "Withdraw": writes,
 
 		"Author": asks, "Cards": asks, "CardsOf": asks, "CircleFor": asks, "CirclePosts": asks, "CirclesOf": asks, "Followers": asks, "Following": asks,
-		"Blocked": asks, "Grid": asks, "Invited": asks, "Members": asks, "Muted": asks, "Pull": asks, "Replies": asks, "Tiles": asks, "Ping": neither,
+		"Blocked": asks, "Grid": asks, "Invited": asks, "Members": asks, "Muted": asks, "Pull": asks, "Replies": asks, "GridCards": asks, "Ping": neither,
 	},
 	"Engine": {
 		"EditProfile": writes, "Feed": writes, "Forget": writes, "ForgetLearned": writes, "React": writes, "RemoveProfile": writes, "Seen": writes,
 		"Explain": reads, "Learned": neither, "Profile": reads, "Ranking": neither,
 	},
-	"Intake":   {"Read": writes, "ReadNewer": writes, "Counts": writes, "Patch": writes},
-	"Items":    {"Remove": writes, "Docs": reads},
-	"Rankings": {"Change": writes, "Revert": writes, "Current": reads, "History": reads},
-	"Works":    {"Erase": writes},
+	"Ingest":      {"Read": writes, "ReadNewer": writes, "Counts": writes, "Patch": writes},
+	"Items":       {"Remove": writes, "Docs": reads},
+	"Rankings":    {"Change": writes, "Revert": writes, "Current": reads, "History": reads},
+	"AuthorItems": {"Erase": writes},
 }
 
 // TestNoAnswerIsReadAfterItsWrite: a route answers from its own write. Once that has returned, the

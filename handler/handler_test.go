@@ -247,7 +247,7 @@ func newFixture(t testing.TB, change func(*Config, *Deps)) *fixture {
 	}
 	cfg := Config{Auth: Auth{AdminToken: adminToken}}
 	deps := Deps{
-		Engine: fakeEngine{f.feed, f.profiles, f.reactions, noExplain{}}, Items: f.items, List: f.items, Intake: catalog.NewIngest(f.items, catalog.IngestConfig{}),
+		Engine: fakeEngine{f.feed, f.profiles, f.reactions, noExplain{}}, Items: f.items, List: f.items, Ingest: catalog.NewIngest(f.items, catalog.IngestConfig{}),
 		Rankings: noRankings{}, Offline: noOffline{}, Counts: countsFunc(nil), Guest: noGuest{},
 		Health: healthFunc(func(context.Context) map[string]Dependency { return nil }),
 		Log:    slog.New(slog.NewJSONHandler(f.log, nil)),
@@ -336,7 +336,7 @@ func TestUnknownRoutesAndMethodsAnswerInTheEnvelope(t *testing.T) {
 func TestNewRefusesAConfigurationThatCannotTellCallersApart(t *testing.T) {
 	t.Parallel()
 	deps := Deps{
-		Engine: fakeEngine{}, Items: mapItems{}, List: mapItems{}, Intake: catalog.NewIngest(mapItems{}, catalog.IngestConfig{}),
+		Engine: fakeEngine{}, Items: mapItems{}, List: mapItems{}, Ingest: catalog.NewIngest(mapItems{}, catalog.IngestConfig{}),
 		Rankings: noRankings{}, Offline: noOffline{}, Counts: countsFunc(nil), Guest: noGuest{},
 		Health: healthFunc(func(context.Context) map[string]Dependency { return nil }),
 		Log:    slog.New(slog.DiscardHandler),

@@ -26,9 +26,9 @@ func (s *server) postItems(c *call) error {
 	}
 	switch in.IfNewer {
 	case "true":
-		return s.upload(c, s.deps.Intake.ReadNewer)
+		return s.upload(c, s.deps.Ingest.ReadNewer)
 	case "", "false":
-		return s.upload(c, s.deps.Intake.Read)
+		return s.upload(c, s.deps.Ingest.Read)
 	}
 	return fmt.Errorf("%w: if_newer must be true or false, not %.40q", feed.ErrInvalid, in.IfNewer)
 }
@@ -142,7 +142,7 @@ func (d stored) send(c *call) error {
 
 // patchItem answers PATCH /v1/items/{id} with the stored item.
 func (s *server) patchItem(ctx context.Context, _ *call, id string, patch *[]byte) (any, error) {
-	return s.deps.Intake.Patch(ctx, id, *patch)
+	return s.deps.Ingest.Patch(ctx, id, *patch)
 }
 
 const (

@@ -133,7 +133,7 @@ func TestAGzipBombIsStoppedAtTheLimit(t *testing.T) {
 	t.Parallel()
 	var read int64
 	f := newFixture(t, func(_ *Config, d *Deps) {
-		d.Intake = intakeFunc(func(_ context.Context, r io.Reader) (report api.Upload, err error) {
+		d.Ingest = intakeFunc(func(_ context.Context, r io.Reader) (report api.Upload, err error) {
 			// The limit must be reported even if the intake hides the read error.
 			read, err = io.Copy(io.Discard, r)
 			if err != nil {
@@ -191,7 +191,7 @@ func TestAnOversizeBodyIs413(t *testing.T) {
 func TestRejectedLinesAreNoFailure(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, func(_ *Config, d *Deps) {
-		d.Intake = intakeFunc(func(context.Context, io.Reader) (api.Upload, error) {
+		d.Ingest = intakeFunc(func(context.Context, io.Reader) (api.Upload, error) {
 			return api.Upload{Accepted: 1, Rejected: 1, Errors: []api.Rejection{{Line: 2, ID: "b", Reason: "title is missing"}}}, nil
 		})
 	})
@@ -212,7 +212,7 @@ func TestAnUploadTheCatalogCannotTake(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, func(_ *Config, d *Deps) {
-				d.Intake = intakeFunc(func(context.Context, io.Reader) (api.Upload, error) {
+				d.Ingest = intakeFunc(func(context.Context, io.Reader) (api.Upload, error) {
 					return api.Upload{Accepted: 3}, fmt.Errorf("line 4: %w", tt.err)
 				})
 			})
@@ -241,7 +241,7 @@ func TestTooManyUploadsAtOnce(t *testing.T) {
 	inside, release := make(chan struct{}), make(chan struct{})
 	f := newFixture(t, func(c *Config, d *Deps) {
 		c.MaxUploads = 1
-		d.Intake = intakeFunc(func(context.Context, io.Reader) (api.Upload, error) {
+		d.Ingest = intakeFunc(func(context.Context, io.Reader) (api.Upload, error) {
 			inside <- struct{}{}
 			<-release
 			return api.Upload{}, nil

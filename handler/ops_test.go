@@ -225,7 +225,7 @@ func TestProbesDoNotDrownTheLog(t *testing.T) {
 	for _, level := range []slog.Level{slog.LevelInfo, slog.LevelDebug} {
 		f := newFixture(t, nil)
 		handler, err := New(Config{Auth: Auth{AdminToken: adminToken}}, Deps{
-			Engine: fakeEngine{}, Items: f.items, List: f.items, Intake: catalog.NewIngest(f.items, catalog.IngestConfig{}),
+			Engine: fakeEngine{}, Items: f.items, List: f.items, Ingest: catalog.NewIngest(f.items, catalog.IngestConfig{}),
 			Rankings: noRankings{}, Offline: noOffline{}, Counts: countsFunc(nil), Guest: noGuest{},
 			Health: healthFunc(func(context.Context) map[string]Dependency {
 				return map[string]Dependency{"redis": {Err: errors.New("down")}}

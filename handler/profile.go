@@ -100,7 +100,7 @@ func (s *server) deleteAgent(ctx context.Context, agent string) error {
 			return err
 		}
 	}
-	if err := s.deps.Works.Erase(ctx, agent); err != nil {
+	if err := s.deps.AuthorItems.Erase(ctx, agent); err != nil {
 		return err
 	}
 	return s.deps.Engine.Forget(ctx, agent)

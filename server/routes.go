@@ -30,9 +30,9 @@ func (a *App) routes(cfg engine.Config) (http.Handler, error) {
 			JWT:     handler.JWT{Secret: auth.JWT.Secret, JWKS: auth.JWT.JWKS, Issuer: auth.JWT.Issuer, Audience: auth.JWT.Audience, Claim: auth.JWT.Claim},
 		},
 	}, handler.Deps{
-		Engine: a.Engine, Items: a.Catalog, List: a.stores.contents, Works: a.works(), Rankings: a.ranking, Health: a.checks, Log: a.log,
+		Engine: a.Engine, Items: a.Catalog, List: a.stores.contents, AuthorItems: a.works(), Rankings: a.ranking, Health: a.checks, Log: a.log,
 		Offline: offlineSource{a.Engine, a.Catalog, a.stores.agents},
-		Intake:  catalog.NewIngest(a.Catalog, catalog.IngestConfig{GroupByURL: a.cfg.Catalog.GroupBy == configs.GroupByURL}),
+		Ingest:  catalog.NewIngest(a.Catalog, catalog.IngestConfig{GroupByURL: a.cfg.Catalog.GroupBy == configs.GroupByURL}),
 
 		Counts: a.counts, Guest: a.guest(a.Catalog, cfg), Social: a.socialRoutes(), Drain: a.stopping,
 	})

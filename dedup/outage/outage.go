@@ -40,7 +40,7 @@ type Config struct {
 // that began before are still running: the pending grace, which is [Config.After], is longer than
 // any request. A note remains for one grace after there is nothing left to write.
 func Open(ctx context.Context, filters dedup.Filters, notes dedup.OutageMarkers, cfg Config) *Watch {
-	w := &Watch{Filters: filters, notes: notes, cfg: cfg, began: time.Now()}
+	w := &Watch{Filters: filters, notes: notes, cfg: cfg, began: time.Now()} //nolint:forbidigo // a monotonic time, which no jump of the clock changes
 	w.checkNotes(ctx)
 	return w
 }

@@ -14,14 +14,14 @@ import (
 func TestFeatures(t *testing.T) {
 	t.Parallel()
 	for title, want := range map[string]string{
-		"How to learn Go in the year 2016":                                               "learn|year",
-		"C++ and C# or .NET, Node.js: a an of I II 4K!":                                  "node.js|.net|c++|c#",
-		"Golang golang GOLANG":                                                           "golang",
+		"How to learn Go in the year 2016":              "learn|year",
+		"C++ and C# or .NET, Node.js: a an of I II 4K!": "node.js|.net|c++|c#",
+		"Golang golang GOLANG":                          "golang",
 		"Eight words are kept: alpha beta gamma delta epsilon zeta eta theta iota kappa": "epsilon|eight|words|alpha|gamma|delta|theta|kappa",
-		"今天天气很好":                                                                         "今天|天天|天气|气很|很好",
-		"我的iPhone":                                                                       "iphone",
-		"Über café 🚀":                                                                    "über|café",
-		"42 1,000":                                                                       "",
+		"今天天气很好":      "今天|天天|天气|气很|很好",
+		"我的iPhone":    "iphone",
+		"Über café 🚀": "über|café",
+		"42 1,000":    "",
 	} {
 		var got []string
 		for _, f := range new(rarity).features(&feed.Item{Title: title}) {

@@ -124,9 +124,9 @@ func (t *Tx) create(p social.Post, c social.Creation, fresh bool) (post social.P
 	}
 	if p.IsReply() {
 		t.comment(r)
-		return r.Post, true
+	} else {
+		t.published(&r.Post, author.Followers)
 	}
-	t.published(&r.Post, author.Followers)
 	return r.Post, true
 }
 

@@ -135,8 +135,8 @@ func clockGoesBack(e *env) {
 	require.Len(e.t, e.lease(10), 4)
 }
 
-// takeBack checks that a caller whose Lease reply was lost ends exactly those leases.
-func takeBack(e *env) {
+// releaseUnknown checks that a caller whose Lease reply was lost ends exactly those leases.
+func releaseUnknown(e *env) {
 	e.mark(deliver("post:known"))
 	known := e.one()
 	e.mark(deliver("post:a"), deliver("post:b"), jobs.Spec{Kind: jobs.AuthorAgent, Key: "a/b"})
@@ -256,7 +256,7 @@ func waits(e *env) {
 	}
 }
 
-func giveBack(e *env) {
+func release(e *env) {
 	e.mark(deliver("post:a"), deliver("post:b"))
 	list := e.lease(2)
 	require.NoError(e.t, e.q.Release(e.ctx, list...))

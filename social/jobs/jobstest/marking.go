@@ -138,7 +138,7 @@ func (e *env) kill(key string) {
 	}
 }
 
-func again(e *env) {
+func reenqueue(e *env) {
 	before := e.now
 	for i := range 3 {
 		e.mark(deliver(key(i)))

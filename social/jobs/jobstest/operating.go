@@ -156,7 +156,7 @@ func keepsNothing(e *env) {
 	require.False(e.t, e.done(e.one()))
 }
 
-func woken(e *env) {
+func notified(e *env) {
 	e.mark(deliver("post:a"))
 	<-e.q.Notify()
 	j := e.one()
@@ -305,9 +305,9 @@ func cancelled(e *env) {
 	ctx, cancel := context.WithCancel(e.ctx)
 	cancel()
 	for name, err := range map[string]error{
-		"Mark": e.q.Enqueue(ctx, deliver("post:a")),
-		"Drop": e.q.Drop(ctx, 1),
-		"List": second(e.q.List(ctx, jobs.Filter{})),
+		"Enqueue": e.q.Enqueue(ctx, deliver("post:a")),
+		"Drop":    e.q.Drop(ctx, 1),
+		"List":    second(e.q.List(ctx, jobs.Filter{})),
 	} {
 		require.ErrorIs(e.t, err, context.Canceled, name)
 	}
