@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/freshet/freshet/engine/arrange"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
 )
@@ -101,7 +102,7 @@ func (x *explaining) candidateReason(c *api.Explained, it *feed.Item) string {
 			"it was set aside, and the session is full without it (recall.n). It may appear in a later one.", ranks, c.Better)
 	case api.OutcomeGone:
 		why := "it was deleted, moved to another group or given a later date"
-		if homeSource(c.Source) == feed.SourceFollowing {
+		if arrange.HomeSource(c.Source) == feed.SourceFollowing {
 			why += ", or the agent no longer follows its author"
 		}
 		return ranks + ", but it has changed since it was recalled: " + why + "."
@@ -130,7 +131,7 @@ func varietyReason(v *api.Variety) string {
 	var why []string
 	for k, nth := range []*api.Nth{v.Author, v.Site, v.Tag} {
 		if nth != nil && nth.Factor < 1 {
-			why = append(why, fmt.Sprintf("item %d there of the %s %s (× %.3g)", nth.Nth, kinds[k], nth.Name, nth.Factor))
+			why = append(why, fmt.Sprintf("item %d there of the %s %s (× %.3g)", nth.Nth, arrange.Kinds[k], nth.Name, nth.Factor))
 		}
 	}
 	if len(why) == 0 {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/freshet/freshet/cache"
+	"github.com/freshet/freshet/engine/arrange"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/social"
@@ -77,7 +78,7 @@ func (x *explaining) contents(ctx context.Context, outcomes map[string]api.Outco
 		if doc.Missing() && err != nil {
 			x.missing |= unread(doc.ID, err)
 		} else if c.Outcome == "" {
-			ref := feed.Ref{ID: c.ID, Group: c.Group, Source: homeSource(c.Source)}
+			ref := feed.Ref{ID: c.ID, Group: c.Group, Source: arrange.HomeSource(c.Source)}
 			outcome := classify(refusals, x.r.Agent, ref, doc, x.now.Unix(), down)
 			if outcome != api.OutcomePaged {
 				c.Outcome = outcome
@@ -155,7 +156,9 @@ func (x *explaining) unproposed(ctx context.Context, out *api.ExplainedItem, fou
 
 // homeOrder returns the position of a candidate's source in the list; candidates of for-you share
 // one source.
-func homeOrder(c *api.Explained) int { return slices.Index(homeSources[:], homeSource(c.Source)) }
+func homeOrder(c *api.Explained) int {
+	return slices.Index(arrange.HomeSources[:], arrange.HomeSource(c.Source))
+}
 
 // listOrder is the order of the candidates of an explanation.
 func listOrder(a, b api.Explained) int {

@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/engine/arrange"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/recall"
@@ -123,7 +124,7 @@ func (x *explaining) open(ctx context.Context) error {
 func (x *explaining) recall(ctx context.Context) (err error) {
 	x.stages = stages{e: x.e, at: func() time.Time { return x.now }, recall: x.e.direct, enter: x.enter, scores: map[homeProposal]homeScore{}}
 	r := x.stages.rounds(wanted{x.r.Agent, x.r.Feed, x.query, x.r.Limit, x.r.Limit, x.e.cfg.RoundsFor})
-	r.builder.places = []place{}
+	r.builder.Explain()
 	defer r.release()
 	for r.next(ctx) {
 		x.take(&r)
@@ -135,7 +136,7 @@ func (x *explaining) recall(ctx context.Context) (err error) {
 		x.rankHome()
 	}
 	x.exhausted, x.out.OutOfTime = r.last, r.late && len(x.found.ranked) < x.r.Limit
-	x.place(r.survivors, r.builder.places)
+	x.place(r.survivors, r.builder.Places())
 	x.placeRepeats()
 	x.missing |= x.found.missing
 	return nil
@@ -159,7 +160,7 @@ func (x *explaining) take(r *rounds) {
 		} else {
 			n.Outcome, n.Better = api.OutcomeGroup, x.best[c.Group]
 		}
-		if s, ok := x.stages.scores[homeProposal{homeSource(c.Source), c.ID}]; ok { // scored by home, not by recall
+		if s, ok := x.stages.scores[homeProposal{arrange.HomeSource(c.Source), c.ID}]; ok { // scored by home, not by recall
 			n.Base, n.Decay = s.Base, s.Decay
 			n.Popularity = &api.Popularity{Value: s.reactions, Factor: s.Popularity}
 			n.Affinity = &api.Affinity{N: s.n, Factor: s.Affinity}
@@ -188,7 +189,7 @@ func (x *explaining) list(n api.Explained) {
 }
 
 // place sets the positions of the survivors. All of them are listed.
-func (x *explaining) place(survivors []feed.Candidate, places []place) {
+func (x *explaining) place(survivors []feed.Candidate, places []arrange.Place) {
 	type proposal struct{ source, id string } // of home, two sources may propose one item
 	listed := make(map[proposal]*api.Explained, len(survivors))
 	for i := range x.out.Candidates {
@@ -201,23 +202,23 @@ func (x *explaining) place(survivors []feed.Candidate, places []place) {
 		from := &survivors[i]
 		c := listed[proposal{from.Source, from.ID}]
 		switch {
-		case p.at == 0 && p.same >= 0 && survivors[p.same].Group == from.Group:
-			c.Outcome, c.Better = api.OutcomeGroup, survivors[p.same].ID
+		case p.At == 0 && p.Same >= 0 && survivors[p.Same].Group == from.Group:
+			c.Outcome, c.Better = api.OutcomeGroup, survivors[p.Same].ID
 			continue
-		case p.at == 0 && p.same >= 0:
-			c.Outcome, c.Better = api.OutcomeStory, survivors[p.same].ID
+		case p.At == 0 && p.Same >= 0:
+			c.Outcome, c.Better = api.OutcomeStory, survivors[p.Same].ID
 			continue
-		case p.at == 0:
+		case p.At == 0:
 			c.Outcome = api.OutcomeOutside
 			continue
-		case p.same >= 0:
-			c.Better = survivors[p.same].ID
+		case p.Same >= 0:
+			c.Better = survivors[p.Same].ID
 		}
-		c.Variety = &api.Variety{Place: p.at, Page: p.page, Factor: 1, Source: p.source.String(), Right: p.right.String()}
+		c.Variety = &api.Variety{Place: p.At, Page: p.Page, Factor: 1, Source: p.Source.String(), Right: p.Wanted.String()}
 		for k, value := range []string{from.Author, from.Site, from.Tag} {
-			c.Variety.Factor *= p.factor[k]
-			if p.nth[k] > 0 {
-				*[]**api.Nth{&c.Variety.Author, &c.Variety.Site, &c.Variety.Tag}[k] = &api.Nth{Name: value, Nth: p.nth[k], Factor: p.factor[k]}
+			c.Variety.Factor *= p.Factor[k]
+			if p.Nth[k] > 0 {
+				*[]**api.Nth{&c.Variety.Author, &c.Variety.Site, &c.Variety.Tag}[k] = &api.Nth{Name: value, Nth: p.Nth[k], Factor: p.Factor[k]}
 			}
 		}
 	}
@@ -240,7 +241,7 @@ func (x *explaining) factors(ctx context.Context) error {
 	var ids []string
 	for i := range x.out.Candidates {
 		c := &x.out.Candidates[i]
-		if homeSource(c.Source) == feed.SourceDiscovery {
+		if arrange.HomeSource(c.Source) == feed.SourceDiscovery {
 			which, ids = append(which, i), append(ids, c.ID)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/freshet/freshet/engine/arrange"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/recall/trending"
 )
@@ -57,9 +58,9 @@ func orderGuests(set *trending.Set, newest []feed.Candidate, by feed.Diversity, 
 			candidates, groups[c.Group] = append(candidates, c), true
 		}
 	}
-	slices.SortFunc(candidates, func(a, b feed.Candidate) int { return compareScores(&a, &b) })
-	var b pageBuilder
-	ranked := b.build(candidates, by, limit, len(candidates))
+	slices.SortFunc(candidates, func(a, b feed.Candidate) int { return arrange.CompareScores(&a, &b) })
+	var b arrange.Builder
+	ranked := b.Build(candidates, by, limit, len(candidates))
 	list := make([]guestRef, len(ranked))
 	for i, ref := range ranked {
 		trend, trending := trends[ref.ID]

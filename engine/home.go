@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/freshet/freshet/engine/arrange"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/safego"
 	"github.com/freshet/freshet/recall"
@@ -114,7 +115,7 @@ func (h *homeSupply) discover(ctx context.Context, q feed.Query) (got recall.Pro
 // ask queries, concurrently, each source that lacks its share, and returns the scored proposals.
 // It leaves out a source that fails or is late, and returns an error if all have failed.
 func (h *homeSupply) ask(ctx context.Context, r *rounds) ([]feed.Candidate, error) {
-	have := sourcesOf(r.survivors)
+	have := arrange.CountSources(r.survivors)
 	var asked []*sourceQueue
 	for _, l := range h.queues {
 		if !l.done && have[l.source] < l.want || h.affinity == nil {
@@ -275,10 +276,10 @@ func (h *homeSupply) exhausted() bool {
 
 // enough reports whether every source has filled its share, or has no more.
 func (h *homeSupply) enough(survivors []feed.Candidate) bool {
-	have := sourcesOf(survivors)
+	have := arrange.CountSources(survivors)
 	return !slices.ContainsFunc(h.queues, func(l *sourceQueue) bool { return !l.done && have[l.source] < l.want })
 }
 
 func (h *homeSupply) arrange(r *rounds) []feed.Ref {
-	return r.builder.blend(r.survivors, h.home.Pattern, r.query.Ranking.Diversity, r.page, h.stages.e.cfg.N)
+	return r.builder.Blend(r.survivors, h.home.Pattern, r.query.Ranking.Diversity, r.page, h.stages.e.cfg.N)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/freshet/freshet/engine/arrange"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/recall"
 )
@@ -80,13 +81,9 @@ func sameShare(rankings []feed.Ranking) bool {
 
 // inPages returns a list reordered into its pages.
 func inPages(agent string, q *feed.Query, list []feed.Candidate) []feed.Candidate {
-	var b pageBuilder
-	b.drawer.aim(agent, q)
-	if !q.Ranking.Diversity.On() && !b.drawer.on() {
-		return list
-	}
-	b.build(list, q.Ranking.Diversity, DefaultLimit, len(list))
-	return each(b.order, func(c int32) feed.Candidate { return list[c] })
+	var b arrange.Builder
+	b.Explore(agent, q)
+	return b.Reorder(list, q.Ranking.Diversity, DefaultLimit)
 }
 
 // Factors returns the score components of each id, by the profile, ranking and origin of q.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/engine/arrange"
 	"github.com/freshet/freshet/feed"
 )
 
@@ -49,7 +50,7 @@ type scratch struct {
 	refs      []feed.Ref          // refs of fresh
 	keys      []string            // the keys of refs
 	survivors []feed.Candidate    // unseen candidates of all portions
-	builder   pageBuilder
+	builder   arrange.Builder
 }
 
 var scratches = sync.Pool{New: func() any {
@@ -63,7 +64,7 @@ const keptProposed = 4096
 // rounds too. It drops one that grew large for a reader with many rounds: clearing its set would
 // slow every later refresh.
 func (s *scratch) release() {
-	s.builder.release()
+	s.builder.Release()
 	if len(s.proposed) > keptProposed {
 		return
 	}
@@ -201,7 +202,7 @@ func (r *rounds) check(ctx context.Context) error {
 		}
 		source := feed.SourceScore
 		if r.feed == feed.HomeFeed {
-			source = homeSource(c.Source)
+			source = arrange.HomeSource(c.Source)
 		}
 		if source != feed.SourcePromoted { // promoted items come once in a window
 			r.repeats.add(c, source, r.verdicts[i])
@@ -216,7 +217,7 @@ func (r *rounds) enough() bool {
 		return false
 	}
 	r.arrange()
-	return r.builder.proper >= r.want
+	return r.builder.Regular() >= r.want
 }
 
 // arrange builds the list that pages are taken from, of all survivors. Rules about the order and

@@ -64,8 +64,8 @@ func (f *forYouSupply) exhausted() bool { return f.done }
 func (*forYouSupply) enough([]feed.Candidate) bool { return true }
 
 func (*forYouSupply) arrange(r *rounds) []feed.Ref {
-	r.builder.drawer.aim(r.agent, &r.query)
-	return r.builder.build(r.survivors, r.query.Ranking.Diversity, r.page, r.stages.e.cfg.N)
+	r.builder.Explore(r.agent, &r.query)
+	return r.builder.Build(r.survivors, r.query.Ranking.Diversity, r.page, r.stages.e.cfg.N)
 }
 
 // stages runs recall, dedup and hydration for one kind of request. Requests of readers share

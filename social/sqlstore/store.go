@@ -5,7 +5,7 @@
 //
 // A write takes its locks before it reads the data for its decisions, in one order: circles,
 // agents, posts, rows of the queue, each by key. A post locks the groups that it addresses with its
-// commit; see [Tx.place].
+// commit; see [Tx.Place].
 package sqlstore
 
 import (

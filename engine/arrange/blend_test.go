@@ -1,4 +1,4 @@
-package engine
+package arrange
 
 import (
 	"fmt"
@@ -26,8 +26,8 @@ func blended(t *testing.T, pattern string, by feed.Diversity, size, most int, fr
 	t.Helper()
 	p, err := feed.ParsePattern(pattern)
 	require.NoError(t, err)
-	var b pageBuilder
-	return b.blend(from, p, by, size, most)
+	var b Builder
+	return b.Blend(from, p, by, size, most)
 }
 
 func letters(refs []feed.Ref) string {
@@ -94,13 +94,13 @@ func TestBlendAnySources(t *testing.T) {
 		require.NoError(t, err)
 		left := map[feed.Source]int{}
 		var from []feed.Candidate
-		for _, s := range homeSources {
+		for _, s := range HomeSources {
 			left[s] = rnd.IntN(30) * rnd.IntN(2)
 			from = append(from, queueOf(s, left[s])...)
 		}
 		rnd.Shuffle(len(from), func(i, j int) { from[i], from[j] = from[j], from[i] })
 		due := map[feed.Source][]string{}
-		for _, s := range homeSources {
+		for _, s := range HomeSources {
 			queue := queueOf(s, left[s])
 			if s == feed.SourcePromoted {
 				queue = slices.DeleteFunc(slices.Clone(from), func(c feed.Candidate) bool { return c.Source != s.String() })

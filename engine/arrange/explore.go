@@ -1,4 +1,4 @@
-package engine
+package arrange
 
 import (
 	"hash/fnv"
@@ -83,7 +83,7 @@ func (d *drawer) place(at int) {
 // draw draws a candidate for the next position of the page and returns its index in rest. It
 // returns false if the position is filled by score. Candidates that the page would show without
 // any drawing are not drawn.
-func (b *pageBuilder) draw(size int) (at int, drawn bool) {
+func (b *Builder) draw(size int) (at int, drawn bool) {
 	x := &b.drawer
 	if !x.at(len(b.page), size) {
 		return 0, false

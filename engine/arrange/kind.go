@@ -1,4 +1,4 @@
-package engine
+package arrange
 
 import (
 	"hash/maphash"
@@ -6,8 +6,8 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// kinds lists the traits that pages are varied by, in the order of a page builder's kinds.
-var kinds = [...]string{"author", "site", "tag"}
+// Kinds lists the traits that pages are varied by, in the order of a page builder's kinds.
+var Kinds = [...]string{"author", "site", "tag"}
 
 // kind is the state of one trait. Values are numbered from 1; 0 means no value.
 type kind struct {
@@ -30,7 +30,7 @@ func (k *kind) reset(spread feed.Spread, n int) {
 	}
 }
 
-// begin starts a page; before is the previous page, which the index of the kind in [kinds].
+// begin starts a page; before is the previous page, which the index of the kind in [Kinds].
 func (k *kind) begin(before []int32, cards []card, which int) {
 	if !k.on {
 		return

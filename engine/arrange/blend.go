@@ -1,4 +1,4 @@
-package engine
+package arrange
 
 import (
 	"cmp"
@@ -7,19 +7,19 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// homeSources lists the sources of home. An item that several of them propose goes to the first
+// HomeSources lists the sources of home. An item that several of them propose goes to the first
 // one.
-var homeSources = [...]feed.Source{feed.SourcePromoted, feed.SourceFollowing, feed.SourceTrending, feed.SourceDiscovery}
+var HomeSources = [...]feed.Source{feed.SourcePromoted, feed.SourceFollowing, feed.SourceTrending, feed.SourceDiscovery}
 
-// blend assigns the candidates of home to positions. Each source ranks its own candidates; scores
+// Blend assigns the candidates of home to positions. Each source ranks its own candidates; scores
 // of different sources are never compared. A position goes to the source that the pattern names
-// or, if that has nothing left, to the first of its fallbacks that has. [pageBuilder.best]
+// or, if that has nothing left, to the first of its fallbacks that has. [Builder.best]
 // chooses the candidate, so authors, sites and tags vary across all sources, and no page repeats
 // a story. Promoted items keep the order in which they were drawn: by weight, not by score. If
 // another source proposes a promoted item too, it counts as promoted when a promoted position of
 // the page is due to it, otherwise as the other source's. A candidate that repeats a story of the
 // page is set aside; see [sourceQueues]. blend fills at most most positions.
-func (b *pageBuilder) blend(from []feed.Candidate, pattern feed.Pattern, by feed.Diversity, size, most int) []feed.Ref {
+func (b *Builder) Blend(from []feed.Candidate, pattern feed.Pattern, by feed.Diversity, size, most int) []feed.Ref {
 	b.prepare(from, by)
 	queues := newSourceQueues(from)
 	ranked := make([]feed.Ref, 0, min(len(from), most))
@@ -38,8 +38,8 @@ func (b *pageBuilder) blend(from []feed.Candidate, pattern feed.Pattern, by feed
 				if !some {
 					break
 				}
-				if b.proper < 0 {
-					b.proper = len(b.order)
+				if b.regular < 0 {
+					b.regular = len(b.order)
 				}
 			}
 			c, placed := b.placeFrom(queues, f, page)
@@ -48,7 +48,7 @@ func (b *pageBuilder) blend(from []feed.Candidate, pattern feed.Pattern, by feed
 			}
 			b.leaveOut(queues.removeDuplicate(c), c)
 			if b.places != nil {
-				b.places[c].right = right
+				b.places[c].Wanted = right
 			}
 			ranked = append(ranked, feed.Ref{ID: from[c].ID, Group: from[c].Group, Source: f.source})
 		}
@@ -57,8 +57,8 @@ func (b *pageBuilder) blend(from []feed.Candidate, pattern feed.Pattern, by feed
 			break
 		}
 	}
-	if b.proper < 0 {
-		b.proper = len(b.order)
+	if b.regular < 0 {
+		b.regular = len(b.order)
 	}
 	return ranked
 }
@@ -75,19 +75,19 @@ func promotedPositions(pattern feed.Pattern, from, n int) (count int) {
 }
 
 // leaveOut drops a candidate whose duplicate was placed; -1 means there is none.
-func (b *pageBuilder) leaveOut(duplicate, instead int32) {
+func (b *Builder) leaveOut(duplicate, instead int32) {
 	if duplicate < 0 {
 		return
 	}
 	if b.places != nil {
-		b.places[duplicate] = place{same: instead}
+		b.places[duplicate] = Place{Same: instead}
 	}
 	b.leave(duplicate, false)
 }
 
-// homeSource returns the source of home with that name, discovery by default.
-func homeSource(name string) feed.Source {
-	for _, s := range homeSources {
+// HomeSource returns the source of home with that name, discovery by default.
+func HomeSource(name string) feed.Source {
+	for _, s := range HomeSources {
 		if s.String() == name {
 			return s
 		}
@@ -95,14 +95,14 @@ func homeSource(name string) feed.Source {
 	return feed.SourceDiscovery
 }
 
-// compareScores orders candidates as recall does: by score, then newest first, then by id.
-func compareScores(a, b *feed.Candidate) int {
+// CompareScores orders candidates as recall does: by score, then newest first, then by id.
+func CompareScores(a, b *feed.Candidate) int {
 	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.UpdateTime, a.UpdateTime), cmp.Compare(a.ID, b.ID))
 }
 
 // placeFrom places the best candidate of a source at the next position. It returns false if the
 // candidate was set aside.
-func (b *pageBuilder) placeFrom(queues *sourceQueues, f filler, page int) (c int32, placed bool) {
+func (b *Builder) placeFrom(queues *sourceQueues, f filler, page int) (c int32, placed bool) {
 	queue := queues.left
 	if f.aside {
 		queue = queues.aside
@@ -124,11 +124,11 @@ func (b *pageBuilder) placeFrom(queues *sourceQueues, f filler, page int) (c int
 	return c, true
 }
 
-// sourcesOf counts the candidates of each source.
-func sourcesOf(candidates []feed.Candidate) map[feed.Source]int {
-	n := make(map[feed.Source]int, len(homeSources))
+// CountSources counts the candidates of each source.
+func CountSources(candidates []feed.Candidate) map[feed.Source]int {
+	n := make(map[feed.Source]int, len(HomeSources))
 	for i := range candidates {
-		n[homeSource(candidates[i].Source)]++
+		n[HomeSource(candidates[i].Source)]++
 	}
 	return n
 }
@@ -161,9 +161,9 @@ type filler struct {
 }
 
 func newSourceQueues(from []feed.Candidate) *sourceQueues {
-	q := &sourceQueues{from: from, left: make(queues, len(homeSources)), aside: queues{}, waited: map[int32]bool{}}
+	q := &sourceQueues{from: from, left: make(queues, len(HomeSources)), aside: queues{}, waited: map[int32]bool{}}
 	for i := range from {
-		source := homeSource(from[i].Source)
+		source := HomeSource(from[i].Source)
 		q.left[source] = append(q.left[source], int32(i))
 	}
 	for source, queue := range q.left {
@@ -187,7 +187,7 @@ func newSourceQueues(from []feed.Candidate) *sourceQueues {
 	return q
 }
 
-func (q *sourceQueues) compare(a, b int32) int { return compareScores(&q.from[a], &q.from[b]) }
+func (q *sourceQueues) compare(a, b int32) int { return CompareScores(&q.from[a], &q.from[b]) }
 
 // resume starts a page: following always resumes its candidates set aside, other sources if they
 // have nothing else.
@@ -229,7 +229,7 @@ func (q *sourceQueues) insert(to queues, source feed.Source, c int32) {
 
 // drop removes a candidate from all queues.
 func (q *sourceQueues) drop(c int32) {
-	source := homeSource(q.from[c].Source)
+	source := HomeSource(q.from[c].Source)
 	for _, from := range []queues{q.left, q.aside} {
 		at := slices.Index(from[source], c)
 		if at >= 0 {
@@ -252,7 +252,7 @@ func (q *sourceQueues) reserve(n int) {
 // release returns the held candidates to their queues. It returns false if there were none.
 func (q *sourceQueues) release() (some bool) {
 	for _, c := range q.reserved {
-		q.insert(q.left, homeSource(q.from[c].Source), c)
+		q.insert(q.left, HomeSource(q.from[c].Source), c)
 	}
 	some, q.reserved = len(q.reserved) > 0, q.reserved[:0]
 	return some

@@ -1,4 +1,7 @@
-package engine
+// Package arrange puts ranked candidates on pages: it varies authors, sites and tags, repeats no
+// story on a page, draws items to explore, and blends the sources of home. It reads and changes
+// nothing else.
+package arrange
 
 import (
 	"math"
@@ -7,7 +10,7 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// pageBuilder arranges ranked candidates into pages, so that no page is dominated by one author,
+// Builder arranges ranked candidates into pages, so that no page is dominated by one author,
 // site or tag, and none repeats a story. It is pooled with its buffers.
 //
 // On a page it repeatedly takes the candidate with the highest
@@ -25,7 +28,7 @@ import (
 // factors cannot raise a score above the best found. Most searches end after a few candidates; if
 // one site or author has the highest scores they pass over those. m candidates thus cost about m
 // steps, and m²/2 at worst: half a millisecond for 500.
-type pageBuilder struct {
+type Builder struct {
 	by          feed.Diversity
 	from        []feed.Candidate
 	cards       []card       // one for each candidate
@@ -33,38 +36,52 @@ type pageBuilder struct {
 	rest        []int32      // candidates not placed yet, in order
 	aside       []int32      // candidates that were set aside
 	order       []int32      // placed
-	proper      int          // positions before the first one filled from aside; -1 if none was yet
+	regular     int          // positions before the first one filled from aside; -1 if none was yet
 	kinds       [3]kind      // author, site, tag
 	page        []int32      // candidates of the current page
 	pageStories []feed.Story // stories of page
 	story       feed.Story   // story of the candidate examined last
-	places      []place      // of all candidates, for explanations; nil otherwise
+	places      []Place      // of all candidates, for explanations; nil otherwise
 	drawer      drawer
 }
+
+// Explore prepares the builder to draw items for an agent, if the ranking has a share for that. The
+// agent, the origin and the candidates determine what is drawn.
+func (b *Builder) Explore(agent string, q *feed.Query) { b.drawer.aim(agent, q) }
+
+// Explain makes the builder note the place of each candidate until Release.
+func (b *Builder) Explain() { b.places = []Place{} }
+
+// Places returns the place of each candidate, if [Builder.Explain] was called.
+func (b *Builder) Places() []Place { return b.places }
+
+// Regular returns how many positions of the list were filled before the first candidate that had
+// been set aside.
+func (b *Builder) Regular() int { return b.regular }
 
 // card holds the part of a candidate that the search for the best one reads: its score, and the
 // numbers of its values. It is small, because the search is most of the work.
 type card struct {
 	score float64
-	of    [len(kinds)]int32
+	of    [len(Kinds)]int32
 }
 
-// place is the outcome of a candidate, for explanations.
-type place struct {
-	at     int             // in the list that pages are built from, from 1; 0 means left out
-	page   int             // from 1
-	nth    [len(kinds)]int // rank on the page among items of that author, site and tag; 0 if it has none, or the rule is off
-	factor [len(kinds)]float64
-	same   int32 // the candidate of the page with the same story or group; -1 if there is none
-	source feed.Source
-	right  feed.Source // of home: the source that the pattern names for the position
+// Place is the outcome of a candidate, for explanations.
+type Place struct {
+	At     int             // in the list that pages are built from, from 1; 0 means left out
+	Page   int             // from 1
+	Nth    [len(Kinds)]int // rank on the page among items of that author, site and tag; 0 if it has none, or the rule is off
+	Factor [len(Kinds)]float64
+	Same   int32 // the candidate of the page with the same story or group; -1 if there is none
+	Source feed.Source
+	Wanted feed.Source // of home: the source that the pattern names for the position
 }
 
-// build returns the list that pages of size are taken from, with up to most items including those
+// Build returns the list that pages of size are taken from, with up to most items including those
 // set aside.
-func (b *pageBuilder) build(from []feed.Candidate, by feed.Diversity, size, most int) []feed.Ref {
+func (b *Builder) Build(from []feed.Candidate, by feed.Diversity, size, most int) []feed.Ref {
 	if !by.On() && b.places == nil && !b.drawer.on() {
-		b.proper = len(from)
+		b.regular = len(from)
 		return refsOf(from)
 	}
 	b.prepare(from, by)
@@ -80,6 +97,19 @@ func (b *pageBuilder) build(from []feed.Candidate, by feed.Diversity, size, most
 	return ranked
 }
 
+// Reorder returns all candidates in the order in which pages of size show them.
+func (b *Builder) Reorder(from []feed.Candidate, by feed.Diversity, size int) []feed.Candidate {
+	if !by.On() && !b.drawer.on() {
+		return from
+	}
+	b.Build(from, by, size, len(from))
+	out := make([]feed.Candidate, len(b.order))
+	for i, c := range b.order {
+		out[i] = from[c]
+	}
+	return out
+}
+
 func refsOf(from []feed.Candidate) []feed.Ref {
 	refs := make([]feed.Ref, len(from))
 	for i := range from {
@@ -88,28 +118,28 @@ func refsOf(from []feed.Candidate) []feed.Ref {
 	return refs
 }
 
-func (b *pageBuilder) prepare(from []feed.Candidate, by feed.Diversity) {
+func (b *Builder) prepare(from []feed.Candidate, by feed.Diversity) {
 	b.by, b.from = by, from
-	b.rest, b.aside, b.order, b.page, b.proper = b.all[:0], b.aside[:0], b.order[:0], b.page[:0], -1
+	b.rest, b.aside, b.order, b.page, b.regular = b.all[:0], b.aside[:0], b.order[:0], b.page[:0], -1
 	b.cards = b.cards[:0]
 	for i := range from {
 		b.rest = append(b.rest, int32(i))
 		b.cards = append(b.cards, card{score: float64(from[i].Score)})
 	}
 	b.all = b.rest
-	for k, spread := range [len(kinds)]feed.Spread{by.Author, by.Site, by.Tag} {
+	for k, spread := range [len(Kinds)]feed.Spread{by.Author, by.Site, by.Tag} {
 		b.kinds[k].reset(spread, len(from))
 		if b.kinds[k].on {
 			b.number(k)
 		}
 	}
 	if b.places != nil {
-		b.places = slices.Repeat([]place{{same: -1}}, len(from))
+		b.places = slices.Repeat([]Place{{Same: -1}}, len(from))
 	}
 }
 
 // number assigns the numbers of one kind's values to the candidates.
-func (b *pageBuilder) number(which int) {
+func (b *Builder) number(which int) {
 	k := &b.kinds[which]
 	for i := range b.from {
 		t := &b.from[i].Traits
@@ -130,14 +160,14 @@ func (b *pageBuilder) number(which int) {
 }
 
 // buildPage builds the next page. It returns false if nothing is left.
-func (b *pageBuilder) buildPage(page, size, most int) bool {
+func (b *Builder) buildPage(page, size, most int) bool {
 	b.beginPage()
 	b.drawer.begin(size)
 	for taken := 0; len(b.page) < size; {
 		for ; len(b.rest) == 0 && taken < 2; taken++ { // the first time for stories that the page does not have
 			b.resume()
 		}
-		if len(b.rest) == 0 || b.proper >= 0 && len(b.order) >= most {
+		if len(b.rest) == 0 || b.regular >= 0 && len(b.order) >= most {
 			break
 		}
 		at, drawn := b.draw(size)
@@ -161,7 +191,7 @@ func (b *pageBuilder) buildPage(page, size, most int) bool {
 }
 
 // beginPage starts the next page.
-func (b *pageBuilder) beginPage() {
+func (b *Builder) beginPage() {
 	for k := range b.kinds {
 		b.kinds[k].begin(b.page, b.cards, k)
 	}
@@ -169,9 +199,9 @@ func (b *pageBuilder) beginPage() {
 }
 
 // resume resumes the candidates set aside, because nothing else is left.
-func (b *pageBuilder) resume() {
-	if b.proper < 0 {
-		b.proper = len(b.order)
+func (b *Builder) resume() {
+	if b.regular < 0 {
+		b.regular = len(b.order)
 	}
 	slices.Sort(b.aside)
 	b.all, b.aside = b.aside, b.all[:0]
@@ -179,7 +209,7 @@ func (b *pageBuilder) resume() {
 }
 
 // remove removes a candidate from rest.
-func (b *pageBuilder) remove(at int) int32 {
+func (b *Builder) remove(at int) int32 {
 	c := b.rest[at]
 	copy(b.rest[1:at+1], b.rest[:at]) // it is most often among the first
 	b.rest = b.rest[1:]
@@ -187,27 +217,27 @@ func (b *pageBuilder) remove(at int) int32 {
 }
 
 // setAside records for explanations why a candidate is not on the page.
-func (b *pageBuilder) setAside(c, same int32) {
+func (b *Builder) setAside(c, same int32) {
 	if b.places != nil {
-		b.places[c] = place{same: same}
+		b.places[c] = Place{Same: same}
 	}
 }
 
 // put places the candidate examined last on the page.
-func (b *pageBuilder) put(c int32, page int, same int32, source feed.Source) {
+func (b *Builder) put(c int32, page int, same int32, source feed.Source) {
 	b.page, b.order = append(b.page, c), append(b.order, c)
 	if b.by.OneStory() {
 		b.pageStories = append(b.pageStories, b.story)
 	}
 	if b.places != nil {
 		b.places[c] = b.placed(page, c)
-		b.places[c].same, b.places[c].source = same, source
+		b.places[c].Same, b.places[c].Source = same, source
 	}
 	b.leave(c, true)
 }
 
 // best returns the index in rest of the candidate to take next.
-func (b *pageBuilder) best() int {
+func (b *Builder) best() int {
 	most := 1.0
 	for k := range b.kinds {
 		most *= b.kinds[k].most()
@@ -229,7 +259,7 @@ func (b *pageBuilder) best() int {
 }
 
 // sameStory returns the candidate of the page with the same story; -1 if there is none.
-func (b *pageBuilder) sameStory(c int32) int32 {
+func (b *Builder) sameStory(c int32) int32 {
 	if !b.by.OneStory() {
 		return -1
 	}
@@ -243,7 +273,7 @@ func (b *pageBuilder) sameStory(c int32) int32 {
 }
 
 // leave updates the kinds after a candidate was placed or left out.
-func (b *pageBuilder) leave(c int32, placed bool) {
+func (b *Builder) leave(c int32, placed bool) {
 	for k := range b.kinds {
 		if b.kinds[k].on {
 			b.kinds[k].leave(b.cards[c].of[k], placed)
@@ -252,20 +282,20 @@ func (b *pageBuilder) leave(c int32, placed bool) {
 }
 
 // placed returns the place of a candidate that was just put on the page.
-func (b *pageBuilder) placed(page int, c int32) place {
-	p := place{at: len(b.order), page: page, same: -1}
+func (b *Builder) placed(page int, c int32) Place {
+	p := Place{At: len(b.order), Page: page, Same: -1}
 	for k := range b.kinds {
-		p.factor[k] = 1
+		p.Factor[k] = 1
 		kind, value := &b.kinds[k], b.cards[c].of[k]
 		if value > 0 {
-			p.nth[k], p.factor[k] = kind.count[value]+1, kind.factor[value]
+			p.Nth[k], p.Factor[k] = kind.count[value]+1, kind.factor[value]
 		}
 	}
 	return p
 }
 
-// release drops the references to the candidates and their texts.
-func (b *pageBuilder) release() {
+// Release drops the references to the candidates and their texts.
+func (b *Builder) Release() {
 	b.from, b.places = nil, nil
 	for k := range b.kinds {
 		clear(b.kinds[k].numbers.values[:cap(b.kinds[k].numbers.values)])

@@ -1,4 +1,4 @@
-package engine
+package arrange
 
 import (
 	"fmt"
@@ -122,7 +122,7 @@ func TestPageBuilderAsDefined(t *testing.T) {
 	spread := func() feed.Spread {
 		return []feed.Spread{{}, {Decay: 1, Floor: 0.5}, {Decay: 0.01 + 0.98*r.Float64(), Floor: r.Float64()}, {Decay: 0.5}, {Decay: 0.7, Floor: 1}}[r.IntN(5)]
 	}
-	var b pageBuilder
+	var b Builder
 	for n := range 800 {
 		from := randomCandidates(r, r.IntN(90), 1+r.IntN(30))
 		by := feed.Diversity{Author: spread(), Site: spread(), Tag: spread(), SameStory: []float64{0, 0.3, 0.5, 0.6, 1}[r.IntN(5)]}
@@ -130,10 +130,10 @@ func TestPageBuilderAsDefined(t *testing.T) {
 		ranking.Diversity = by
 		require.NoError(t, ranking.Validate())
 		size, most := 1+r.IntN(25), []int{20, 90}[r.IntN(2)]
-		b.places = []place{}
-		got := b.build(from, by, size, most)
+		b.places = []Place{}
+		got := b.Build(from, by, size, most)
 		want, told, proper := plainly(from, by, size, most)
-		require.Equal(t, proper, b.proper)
+		require.Equal(t, proper, b.regular)
 		require.Equal(t, len(want), len(got), "%d", n)
 		for i := range want {
 			require.Equal(t, want[i], got[i], "place %d of %d by %+v in pages of %d", i, n, by, size)
@@ -141,20 +141,20 @@ func TestPageBuilderAsDefined(t *testing.T) {
 		require.True(t, len(got) == len(from) || len(got) >= most, "a permutation, as far as a list goes")
 		for i, p := range b.places {
 			if told[from[i].ID] == "" {
-				require.Equal(t, int32(-1), p.same)
+				require.Equal(t, int32(-1), p.Same)
 			} else {
-				require.Equal(t, told[from[i].ID], from[p.same].ID)
+				require.Equal(t, told[from[i].ID], from[p.Same].ID)
 			}
-			if p.at == 0 {
+			if p.At == 0 {
 				continue
 			}
-			require.Equal(t, from[i].ID, got[p.at-1].ID)
-			require.Equal(t, (p.at-1)/size+1, p.page)
+			require.Equal(t, from[i].ID, got[p.At-1].ID)
+			require.Equal(t, (p.At-1)/size+1, p.Page)
 		}
-		require.Equal(t, got, b.build(from, by, size, most), "in a page builder that was used")
-		b.release()
-		require.Equal(t, got, b.build(from, by, size, most), "without notes, in one that was pooled")
-		b.release()
+		require.Equal(t, got, b.Build(from, by, size, most), "in a page builder that was used")
+		b.Release()
+		require.Equal(t, got, b.Build(from, by, size, most), "without notes, in one that was pooled")
+		b.Release()
 	}
 }
 
@@ -162,11 +162,11 @@ func TestPageBuilderKeepsTheOrderWithoutRules(t *testing.T) {
 	t.Parallel()
 	from := randomCandidates(rand.New(rand.NewPCG(1, 2)), 200, 3)
 	for _, by := range []feed.Diversity{{}, {Author: feed.Spread{Decay: 1}, Site: feed.Spread{Decay: 0.1, Floor: 1}, SameStory: 1}} {
-		var b pageBuilder
-		assert.Equal(t, refsOf(from), b.build(from, by, 20, 500))
-		b.places = []place{}
-		assert.Equal(t, refsOf(from), b.build(from, by, 20, 500), "explained")
-		assert.Equal(t, place{at: 200, page: 10, factor: [3]float64{1, 1, 1}, same: -1}, b.places[199])
+		var b Builder
+		assert.Equal(t, refsOf(from), b.Build(from, by, 20, 500))
+		b.places = []Place{}
+		assert.Equal(t, refsOf(from), b.Build(from, by, 20, 500), "explained")
+		assert.Equal(t, Place{At: 200, Page: 10, Factor: [3]float64{1, 1, 1}, Same: -1}, b.places[199])
 	}
 }
 
@@ -183,8 +183,8 @@ func TestPageBuilderPlacesSitesInTurn(t *testing.T) {
 		id := fmt.Sprint(i)
 		from = append(from, feed.Candidate{ID: id, Group: id, Score: float32(1000-i) / 1000, Traits: feed.Traits{Site: site}})
 	}
-	var b pageBuilder
-	got := b.build(from, feed.Diversity{Site: feed.Spread{Decay: 0.5}}, 20, 500)
+	var b Builder
+	got := b.Build(from, feed.Diversity{Site: feed.Spread{Decay: 0.5}}, 20, 500)
 	sites := map[string]int{}
 	for _, ref := range got[:20] {
 		i := slices.IndexFunc(from, func(c feed.Candidate) bool { return c.ID == ref.ID })
@@ -192,8 +192,8 @@ func TestPageBuilderPlacesSitesInTurn(t *testing.T) {
 	}
 	assert.Equal(t, 1, sites["one.example"], "its second item counts half, and there are nineteen others")
 	assert.Len(t, sites, 20)
-	b.release()
-	got = b.build(from, feed.Diversity{Site: feed.Spread{Decay: 0.5, Floor: 0.97}}, 20, 500)
+	b.Release()
+	got = b.Build(from, feed.Diversity{Site: feed.Spread{Decay: 0.5, Floor: 0.97}}, 20, 500)
 	assert.Equal(t, feed.Ref{ID: "9", Group: "9"}, got[9], "a floor bounds how much an item is set back")
 }
 
@@ -228,11 +228,11 @@ func BenchmarkPageBuilder(b *testing.B) {
 					Story: feed.Sketch(title(r)),
 				}}
 			}
-			var builder pageBuilder
+			var builder Builder
 			b.ReportAllocs()
 			for b.Loop() {
-				builder.build(from, by, 20, 500)
-				builder.release()
+				builder.Build(from, by, 20, 500)
+				builder.Release()
 			}
 		})
 	}
