@@ -36,7 +36,7 @@ func matrix(e *env) {
 			p.Author, p.Caption, p.Reply, p.React = "author", "a post for "+name, right, right
 			got := e.create(p)
 			e.pass(time.Second)
-			m.posts[got.ID] = &got
+			m.addPost(&got)
 			ids[name+" "+string(right)] = got.ID
 			deleted := e.create(p)
 			e.ok(e.DeletePost(e.ctx, deleted.ID, "", here))
@@ -80,7 +80,6 @@ func (e *env) network() (*model, []string) {
 	// A circle of another owner with the same members grants nothing.
 	e.putCircle("c3", "other", "stranger")
 	m.circles["c3"] = &modelCircle{owner: "other", members: set("stranger")}
-	m.plain = map[string]string{"c1": "author", "c2": "author", "c3": "other"}
 	e.block("author", "blocked")
 	e.block("blocker", "author")
 	e.block("author", "former-blocked")

@@ -34,8 +34,9 @@ type model struct {
 	// last erasure.
 	nobody   map[[2]string]bool
 	erasedAt map[string]time.Time
-	// plain holds the owner of each plain circle, even after its deletion.
-	plain map[string]string
+	// ownCircle holds which posts address a plain circle of their author, by post and circle. Its id may
+	// belong to somebody else later.
+	ownCircle map[[2]string]bool
 	// removed holds what posts were removed from, with by whom, by post and circle; "" is a thread.
 	removed map[string]map[string]social.Removal
 }
@@ -143,7 +144,7 @@ func newModel() *model {
 	return &model{
 		posts: map[string]*social.Post{}, follows: map[[2]string]bool{}, blocks: map[[2]string]bool{},
 		likes: map[[2]string]bool{}, circles: map[string]*modelCircle{}, delivery: map[string]social.Delivery{}, mutes: map[[2]string]bool{},
-		ended: map[[2]string]bool{}, erased: map[string]int64{}, plain: map[string]string{},
+		ended: map[[2]string]bool{}, erased: map[string]int64{}, ownCircle: map[[2]string]bool{},
 		removed: map[string]map[string]social.Removal{},
 		nobody:  map[[2]string]bool{}, erasedAt: map[string]time.Time{},
 	}
@@ -162,7 +163,7 @@ func (m *model) relation(reader string, p *social.Post) social.Relation {
 		rel.RootExists, rel.Root = true, social.Decide(root, above)
 	}
 	for _, id := range p.Audience.Circles {
-		rel.OwnCircle = rel.OwnCircle || m.plain[id] == reader && reader == p.Author
+		rel.OwnCircle = rel.OwnCircle || reader == p.Author && m.ownCircle[[2]string{p.ID, id}]
 	}
 	rel.Member, rel.Muted = m.member(reader, p, nil)
 	return rel
@@ -194,6 +195,25 @@ func (m *model) removals(reader string, p *social.Post) (list []social.Removal) 
 // muted reports whether an agent has muted a group. A plain circle cannot be muted.
 func (m *model) muted(agent, circle string) bool {
 	return m.mutes[[2]string{agent, circle}] && m.circles[circle].group
+}
+
+// addPost notes a post that was created, or reported again with other addresses.
+func (m *model) addPost(p *social.Post) {
+	m.posts[p.ID] = p
+	for _, id := range p.Audience.Circles {
+		c := m.circles[id]
+		m.ownCircle[[2]string{p.ID, id}] = c != nil && !c.group && c.owner == p.Author
+	}
+}
+
+// addPlain notes a plain circle that was created: posts that its owner addressed to it before belong
+// to it.
+func (m *model) addPlain(id, owner string) {
+	for _, p := range m.posts {
+		if p.Author == owner && slices.Contains(p.Audience.Circles, id) && !m.ended[[2]string{p.ID, id}] {
+			m.ownCircle[[2]string{p.ID, id}] = true
+		}
+	}
 }
 
 // drop deletes a circle, and with it the access of members to posts that are addressed to it.

@@ -279,14 +279,13 @@ func oddIDs(e *env) {
 		circle := author
 		e.putCircle(circle, author, authors[(i+1)%len(authors)])
 		m.circles[circle] = &modelCircle{owner: author, members: set(authors[(i+1)%len(authors)])}
-		m.plain[circle] = author
 		next := authors[(i+2)%len(authors)]
 		e.follow(next, author)
 		m.follows[[2]string{next, author}] = true
 		for j, a := range []social.Audience{public(), followers(), inCircles(circle), {}} {
 			id := social.PostPrefix + fmt.Sprintf("%.120s%d", author, j)
 			p := e.create(social.Post{ID: id, Author: author, Caption: "x", Audience: a, Mentions: []string{authors[(i+3)%len(authors)]}})
-			m.posts[p.ID] = &p
+			m.addPost(&p)
 		}
 	}
 	e.check(m, authors)

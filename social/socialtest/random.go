@@ -129,7 +129,7 @@ func (w *walk) newPost() {
 	}
 	require.NoError(w, err)
 	require.True(w, created)
-	w.m.posts[got.ID] = &got
+	w.m.addPost(&got)
 }
 
 // doReply replies to a post or a reply, which the agent may not be allowed to see or reply to.
@@ -245,11 +245,10 @@ func (w *walk) doCircle() {
 		c = &modelCircle{owner: owner, members: set(), invited: set(), before: map[[2]string]bool{}, group: terms.Kind != "", post: terms.Post, until: put.Until}
 		c.joined = c.group && terms.History == ""
 		w.m.circles[id] = c
-		delete(w.m.plain, id)
 		if c.group {
 			w.m.endCircle(id) // posts that events reported for another circle with this id
 		} else {
-			w.m.plain[id] = owner
+			w.m.addPlain(id, owner)
 		}
 	}
 	c.name = put.Name

@@ -56,6 +56,7 @@ func (m *model) reported(p *social.Post, at time.Time, narrows bool) {
 	if narrows {
 		return // it still addresses the same circles
 	}
+	m.addPost(p)
 	for _, c := range m.circles {
 		maps.DeleteFunc(c.before, func(pair [2]string, _ bool) bool { return pair[1] == p.ID })
 	}

@@ -61,6 +61,7 @@ func Run(t *testing.T, place New) {
 		{"Replies/of who is not known otherwise", repliesOfUnknown},
 		{"Replies/whose author is shut out", repliesShutOut},
 		{"Replies/of others, to who is shut out", repliesOfOthers},
+		{"Replies/of a circle whose id is used again", reusedCircles},
 		{"Replies/under a post that is reported again", repliesReported},
 		{"Replies/under a post that is reported again late", repliesReportedLate},
 		{"Replies/under a post to what is purged", repliesOfPurged},

@@ -238,6 +238,11 @@ var Schema = sqlitefile.Schema{What: "social store", ID: 0x66727373, Oldest: 1, 
 	 CREATE INDEX refusals_by_owner ON refusals (owner);
 	 CREATE INDEX refusals_by_time ON refusals (at);
 	 CREATE TABLE mutes (agent TEXT NOT NULL, kind TEXT NOT NULL, id TEXT NOT NULL, PRIMARY KEY (agent, kind, id)) WITHOUT ROWID;`,
+	// own is 1 if the circle is a plain circle of the post's author. The id of a circle may belong to
+	// somebody else later.
+	`ALTER TABLE post_circles ADD COLUMN own INTEGER NOT NULL DEFAULT 0;
+	 UPDATE post_circles SET own = 1 FROM circles c
+		WHERE c.id = post_circles.circle AND c.owner = post_circles.author AND c.kind = 'circle' AND (c.gone > 0 OR c.dropped < post_circles.incarnation);`,
 }}
 
 // nowPublic is the statement of the triggers that adds an author to public_authors.

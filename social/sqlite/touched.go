@@ -25,7 +25,6 @@ var watched = []struct {
 	{"members", "VALUES (3, @.agent)", nil},
 	{"mutes", "VALUES (3, @.agent)", nil},
 	{"circles", "VALUES (6, @.id)", []string{"owner", "name", "kind", "put", "gone", "dropped"}},
-	{"circles", "SELECT 1, post FROM post_circles WHERE circle = @.id", []string{"owner", "kind"}},
 	{"likes", "VALUES (4, @.agent)", nil},
 }
 

@@ -137,9 +137,9 @@ func sorted(list []social.CircleRef) []social.CircleRef {
 // post for everybody needs none.
 const circled = `p.reach < 2 AND (cardinality(p.grants) > 0 OR EXISTS (SELECT 1 FROM post_circles pc WHERE pc.post = p.id OFFSET 0))`
 
-// ownCircle reports whether p addresses a plain circle of its author, even one that was deleted.
-const ownCircle = `EXISTS (SELECT 1 FROM post_circles pc JOIN circles c ON c.id = pc.circle AND c.owner = pc.author AND c.kind = 'circle'
-	WHERE pc.post = p.id OFFSET 0)`
+// ownCircle reports whether p addresses a plain circle of its author, even one that was deleted and
+// whose id somebody has used again.
+const ownCircle = `EXISTS (SELECT 1 FROM post_circles pc WHERE pc.post = p.id AND pc.own OFFSET 0)`
 
 // erasedReader selects the stamp up to which the reader $1 is erased; 0 means never.
 const erasedReader = `coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0)`

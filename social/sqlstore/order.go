@@ -32,10 +32,13 @@ const placeText = `UPDATE circles SET posted = greatest(posted, joined + 1, $2::
 // nothing that holds it waits for a post, or for an agent who is doing something.
 func (t *Tx) place(r *record, to []circle) {
 	var ids, ordered []string
-	var incarnations []int64
+	var incarnations, own []int64
 	for i := range to {
 		c := &to[i]
-		ids, incarnations = append(ids, c.ID), append(incarnations, c.put)
+		ids, incarnations, own = append(ids, c.ID), append(incarnations, c.put), append(own, 0)
+		if !c.Open() {
+			own[i] = 1
+		}
 		if c.ordered() {
 			ordered = append(ordered, c.ID)
 		}
@@ -45,9 +48,10 @@ func (t *Tx) place(r *record, to []circle) {
 		t.lockLater(ordered)
 		t.later(placeText, ordered, r.Times.Created, p.CreatedAt)
 	}
-	t.later(`INSERT INTO post_circles (post, circle, author, created_at, incarnation, at)
-		SELECT $1, d.circle, $2, $3, d.put, coalesce((SELECT nullif(c.posted, 0) FROM circles c WHERE c.id = d.circle), $4)
-		FROM unnest((SELECT $5::text[]), (SELECT $6::bigint[])) d (circle, put)`, p.ID, p.Author, p.CreatedAt, r.Times.Created, Table{ids, incarnations})
+	t.later(`INSERT INTO post_circles (post, circle, author, created_at, incarnation, at, own)
+		SELECT $1, d.circle, $2, $3, d.put, coalesce((SELECT nullif(c.posted, 0) FROM circles c WHERE c.id = d.circle), $4), d.own > 0
+		FROM unnest((SELECT $5::text[]), (SELECT $6::bigint[]), (SELECT $7::bigint[])) d (circle, put, own)`,
+		p.ID, p.Author, p.CreatedAt, r.Times.Created, Table{ids, incarnations, own})
 }
 
 // placeReported addresses a post that an event reported to the circles that existed, or will have
@@ -58,9 +62,11 @@ func (t *Tx) placeReported(r *record) {
 	t.lockLater(ids)
 	t.later(`UPDATE circles SET reported = greatest(reported, $2::bigint) WHERE id `+ofList+` AND gone = 0 AND (told OR owner = $3)`,
 		ids, r.Times.Created, p.Author)
-	t.later(`INSERT INTO post_circles (post, circle, author, created_at, incarnation, at)
+	t.later(`INSERT INTO post_circles (post, circle, author, created_at, incarnation, at, own)
 		SELECT $1, j.value, $3, $4, coalesce((SELECT 0::bigint FROM circles c
-			WHERE c.id = j.value AND c.gone = 0 AND NOT c.told AND c.owner <> $3), $5::bigint), $6::bigint FROM unnest((SELECT $2::text[])) j (value)`,
+			WHERE c.id = j.value AND c.gone = 0 AND NOT c.told AND c.owner <> $3), $5::bigint), $6::bigint,
+			coalesce((SELECT c.owner = $3 AND c.kind = 'circle' AND c.gone = 0 AND c.dropped < $5 FROM circles c WHERE c.id = j.value), false)
+		FROM unnest((SELECT $2::text[])) j (value)`,
 		p.ID, ids, p.Author, p.CreatedAt, r.Times.Created, reportedAt(r))
 }
 

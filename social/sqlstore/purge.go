@@ -84,7 +84,7 @@ func (s *Store) Purge(ctx context.Context, n int) (removed int, err error) {
 
 // overAddresses are the posts x to groups that expired at $1. A plain circle stays as long as a post
 // addresses it, as its owner is in the audience of the post.
-const overAddresses = `post_circles x JOIN circles c ON c.id = x.circle WHERE c.gone > 0 AND c.gone <= $1 AND c.size = 0 AND c.kind <> 'circle'`
+const overAddresses = `post_circles x JOIN circles c ON c.id = x.circle WHERE c.gone > 0 AND c.gone <= $1 AND c.size = 0 AND c.kind <> 'circle' AND NOT x.own`
 
 // purgeAddresses removes at most n expired addresses of posts. One that stands for them remains.
 func (t *Tx) purgeAddresses(over int64, n int) (removed int) {
