@@ -17,7 +17,7 @@ import (
 	"github.com/freshet/freshet/server"
 )
 
-// watch sums the time spent in the client libraries by calls whose context [checksData] made, and
+// watch sums the time spent in the client libraries by calls whose context [watched] made, and
 // stores their last requests, to replay them without Freshet.
 type watch struct {
 	elastic, redis, wire atomic.Int64

@@ -73,7 +73,7 @@ type Page struct {
 	Shared   bool       // a further step, added to a record that was also returned to other calls
 	Next     int        // number of the call's next step
 	// First means that the call contains the agent's first refresh: the store knew of no earlier one
-	// within 8 days, in any feed, and [Replace.PostVersion] was not set.
+	// within 8 days, in any feed, and [Replace.Known] was not set.
 	First bool
 }
 

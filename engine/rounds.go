@@ -155,7 +155,7 @@ func ofOthers(candidates []feed.Candidate, agent string) []feed.Candidate {
 
 // take moves the candidates of a portion into fresh, except those whose group an earlier round or
 // a better candidate has proposed. Promoted candidates do not block their group for other
-// sources: the blend places it once, see [sourceQueues].
+// sources: the blend places it once, see [arrange.Builder.Blend].
 func (s *scratch) take(candidates []feed.Candidate) {
 	s.fresh, s.refs = s.fresh[:0], s.refs[:0]
 	for _, c := range candidates {

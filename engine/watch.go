@@ -90,7 +90,7 @@ func (w *Watcher) End() {
 }
 
 // Watch starts to watch an agent's timeline, after a position of an earlier [News] or of
-// [OnWrite.Start], or, if it is nil, after the present head of the timeline. Posts newer than the
+// [Watch.Start], or, if it is nil, after the present head of the timeline. Posts newer than the
 // position are reported at once. The caller must close the watch. Errors are of the kind
 // [feed.ErrTooMany], [feed.ErrBusy] or [feed.ErrBadID], or wrap a store's ErrUnavailable if
 // neither lists nor store can be read.

@@ -10,7 +10,7 @@ import (
 )
 
 // Clock returns the current time. It is a parameter wherever a day, a decay or a TTL matters, so
-// that tests and replays can set the time. [time.Incomplete] is a Clock.
+// that tests and replays can set the time. [time.Now] is a Clock.
 type Clock func() time.Time
 
 // MaxClockSkew is how far ahead the clocks of senders of tokens or events may be.

@@ -174,7 +174,7 @@ type Lists interface {
 	// Receivers returns the agents whose lists must contain a post, or had to before it was
 	// deleted: in the byte order of their ids, after the given id, at most n, each with the first
 	// reason of self, follow, audience, mention. followers includes agents who only follow the
-	// author, unless the author was erased: see [Set].
+	// author, unless the author was erased: see [Leave].
 	Receivers(ctx context.Context, post string, followers bool, after string, n int) ([]Receiver, error)
 
 	// PairEntries returns the newest n posts of author above a position that agent's list must

@@ -26,7 +26,7 @@ type Watch struct {
 	refused bool         // the notes cannot be read although Redis answers; only checkNotes uses this field
 }
 
-// Config configures a [OnWrite].
+// Config configures a [Watch].
 type Config struct {
 	After   time.Duration // how long an outage of Redis has an effect
 	Every   time.Duration // the pause between two checks

@@ -31,7 +31,7 @@ type Pauses struct {
 	Mapping  time.Duration // between two checks of the mapping
 }
 
-// Begin attempts the startup immediately if Elasticsearch has answered [OnWrite.Try], and otherwise
+// Begin attempts the startup immediately if Elasticsearch has answered [Watch.Try], and otherwise
 // leaves it to Run.
 func (w *Watch) Begin(ctx context.Context, use Use) {
 	if w.found != nil {

@@ -84,7 +84,7 @@ func (w *Watch) Try(ctx context.Context) error {
 	return err
 }
 
-// inspect is [OnWrite.Try], but returns every error.
+// inspect is [Watch.Try], but returns every error.
 func (w *Watch) inspect(ctx context.Context) error {
 	if w.found != nil {
 		return nil

@@ -77,7 +77,7 @@ type State string
 const (
 	Pending   State = "pending"   // runs when it is due
 	Running   State = "running"   // leased
-	Completed State = "completed" // done; see [Kind.Cached]
+	Completed State = "completed" // done; see [Kind.Retained]
 	Failed    State = "failed"    // is retried
 	Dead      State = "dead"      // is not retried until an operator or the next change revives it
 )
@@ -121,7 +121,7 @@ const (
 	// ClockJump bounds backward jumps of the queue's clock: if it has gone back by more since a
 	// row was changed, the row is due and its lease has ended.
 	ClockJump = time.Second
-	// CompletedTTL is how long completed rows are retained, see [Kind.Cached], for [Queue.Reenqueue]:
+	// CompletedTTL is how long completed rows are retained, see [Kind.Retained], for [Queue.Reenqueue]:
 	// a failover loses the last seconds of writes, a restart from a snapshot some minutes.
 	CompletedTTL = 10 * time.Minute
 	// CountDelay is how long changes of counts are collected.
@@ -241,7 +241,7 @@ type Queue interface {
 	// Renew extends leases and returns the jobs whose leases are lost. Their work does not count.
 	Renew(ctx context.Context, d time.Duration, list ...Job) (lost []Job, err error)
 
-	// Done completes leased rows in one transaction, or removes them, see [Kind.Cached]. For each,
+	// Done completes leased rows in one transaction, or removes them, see [Kind.Retained]. For each,
 	// in order, it returns Completed, Pending if it was marked meanwhile, or Lost.
 	Done(ctx context.Context, list ...Job) ([]State, error)
 
@@ -254,7 +254,7 @@ type Queue interface {
 	Release(ctx context.Context, list ...Job) error
 
 	// Reenqueue marks every row of the kinds that is running, or was completed since a time and is
-	// retained (see [Kind.Cached]), and returns their number. It is for when writes since then may
+	// retained (see [Kind.Retained]), and returns their number. It is for when writes since then may
 	// be lost. Only the age of since is used, so it may be from another clock than the queue's.
 	Reenqueue(ctx context.Context, since time.Time, kinds ...Kind) (int, error)
 

@@ -17,8 +17,8 @@ import (
 type circle struct {
 	social.Circle
 	put, dropped, replaced int64
-	joined                 int64 // the latest [circle.unreachableAt] and [circle.began] of a member
-	posted                 int64 // the place of the latest post made here; see [Tx.Place]
+	joined                 int64 // the latest [circle.since] and [circle.began] of a member
+	posted                 int64 // the place of the latest post made here; see [Tx.place]
 	reported               int64 // the latest time of a post that an event reported
 	erased                 int64 // stamp up to which the owner is erased, with everything they made
 	fromEvent              bool  // an event created it

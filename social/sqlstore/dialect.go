@@ -18,7 +18,7 @@ type Dialect struct {
 	// transaction.
 	Lease  string
 	Choose [2]string
-	// Done completes jobs, as a statement of [Pending], and removes those of the kinds $4.
+	// Done completes jobs, as a statement of [Held], and removes those of the kinds $4.
 	Done string
 	// Remove removes the job $1 of the lease $2 unless it was marked in the meantime. It is empty
 	// if Done also removes, or if Alone does not run everything in one transaction.

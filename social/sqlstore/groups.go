@@ -24,7 +24,7 @@ func (c *circle) sinceAll() int64 {
 }
 
 // since returns the column since of a membership that begins at a stamp: the member sees the posts
-// with a later place; see [Tx.Place]. The locked circle has the places of all posts so far, and the
+// with a later place; see [Tx.place]. The locked circle has the places of all posts so far, and the
 // joining comes after them, whatever the clocks of the servers that stored the posts. So does one
 // that an event reports, after posts made here; but for posts that events report, their times count,
 // as they may arrive in any order. An owner has been a member since the circle was created.

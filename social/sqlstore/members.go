@@ -57,7 +57,7 @@ type place struct {
 	social.Register
 	kept        social.Register // the row: counted in the circle's size, even if an erasure has ended it
 	incarnation int64           // of the circle at the time they were added
-	since       int64           // see [circle.unreachableAt]
+	since       int64           // see [circle.since]
 	joined      int64           // see [circle.began]; 0 if an older version stored it
 }
 

@@ -87,7 +87,7 @@ type readerFacts struct {
 
 // memberFacts are a reader's membership in a circle.
 type memberFacts struct {
-	since int64 // see [circle.unreachableAt]
+	since int64 // see [circle.since]
 	muted bool  // a group that the reader has muted
 }
 

@@ -74,7 +74,7 @@ func replies(reaches, so string) string {
 }
 
 // circles reads posts of circles since the reader joined. The lag bounds the walk of the index and
-// excludes no post: see [Tx.Place].
+// excludes no post: see [Tx.place].
 func circles(in, by string) string {
 	return newestOf(` JOIN circles c ON c.id = k.key AND c.gone = 0 JOIN members m ON m.circle = c.id AND m.agent = @reader AND m.gone = 0`+in, `post`,
 		`post_circles q WHERE q.circle = k.key`+by+`

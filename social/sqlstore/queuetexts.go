@@ -7,7 +7,7 @@ import (
 	"github.com/freshet/freshet/social/jobs"
 )
 
-// Parts of the queue's statements; see [Incomplete].
+// Parts of the queue's statements; see [Now].
 var (
 	// back is true if the clock has been set back since the row was changed.
 	back = `changed > ` + Now + ` + ` + strconv.FormatInt(jobs.ClockJump.Microseconds(), 10)

@@ -5,7 +5,7 @@
 //
 // A write takes its locks before it reads the data for its decisions, in one order: circles,
 // agents, posts, rows of the queue, each by key. A post locks the groups that it addresses with its
-// commit; see [Tx.Place].
+// commit; see [Tx.place].
 package sqlstore
 
 import (
@@ -41,7 +41,7 @@ func New(db Database, d *Dialect, opts social.Options) *Store {
 	return &Store{db: db, d: d, opts: opts.WithDefaults(), name: rand.Text(), notified: make(chan struct{}, 1)}
 }
 
-// queueNow returns the queue's time as the parameter of [Incomplete].
+// queueNow returns the queue's time as the parameter of [Now].
 func queueNow(o social.Options) any {
 	if o.QueueClock == nil {
 		return nil
