@@ -10,6 +10,7 @@ import (
 	"github.com/freshet/freshet/cache"
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/engine/degraded"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/recall"
 )
@@ -72,40 +73,10 @@ func (c *call) abandonFrom(failed error) (from cache.Call, some bool) {
 	return from, c.uncertain
 }
 
-// missingParts is the set of parts that an answer lacks.
-type missingParts uint16
-
-const (
-	missingRecall    missingParts = 1 << iota // candidates are from an earlier recall or session
-	missingDedup                              // only this process's memory prevented repeats
-	missingSession                            // the page is in neither a session nor a pending set
-	missingCatalog                            // items whose content was not cached are left out; for a timeline, the mutes are unknown
-	missingTimeline                           // there was no list: the social store answered
-	missingSocial                             // the social store was unavailable: of posts, only cached public ones are shown
-	missingWhy                                // the items have no reasons
-	missingFollowing                          // for home: a source failed or was late, and is left out
-	missingTrending
-	missingDiscovery
-	missingPromoted
-)
-
-var missingNames = []string{"recall", "dedup", "session", "catalog", "timeline", "social", "why", "following", "trending", "discovery", "promoted"}
-
-// names lists the parts as in [Answer.Degraded]; nil if none are missing.
-func (p missingParts) names() []string {
-	var out []string
-	for i, name := range missingNames {
-		if p&(1<<i) != 0 {
-			out = append(out, name)
-		}
-	}
-	return out
-}
-
 // page is a page that is being turned into an answer.
 type page struct {
 	cache.Page
-	missing     missingParts
+	missing     degraded.Parts
 	ofSession   bool // from the previous session, in place of a list for all readers
 	sessionless bool // handed out without the session store: only this process remembers it
 }
@@ -139,6 +110,6 @@ func (e *Engine) oldSessionPage(ctx context.Context, c *call, cause error) (page
 	if err != nil || len(p.Refs) == 0 {
 		return page{}, cause
 	}
-	p.missing = missingRecall
+	p.missing = degraded.Recall
 	return p, nil
 }

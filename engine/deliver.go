@@ -32,9 +32,9 @@ func (e *Engine) deliver(ctx context.Context, c *call, p page) (Answer, error) {
 	}
 	c.profile = got.profile
 	missing := p.missing | got.missing()
-	countDegraded(missing)
+	missing.Count()
 	a := Answer{
-		Docs: got.docs, Refs: got.refs, HasMore: p.HasMore, Degraded: missing.names(), NewReader: c.first && missing == 0,
+		Docs: got.docs, Refs: got.refs, HasMore: p.HasMore, Degraded: missing.Names(), NewReader: c.first && missing == 0,
 	}
 	trends := e.stores.Home.Trends
 	if trends != nil && c.Feed == feed.HomeFeed {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/freshet/freshet/cache"
 	"github.com/freshet/freshet/engine/arrange"
+	"github.com/freshet/freshet/engine/degraded"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/social"
@@ -41,7 +42,7 @@ func (x *explaining) page(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.sessionless = x.missing&missingDedup != 0
+	p.sessionless = x.missing&degraded.Dedup != 0
 	got, err := fillPage(ctx, d, x.r.Limit, &p)
 	if err != nil {
 		return err
@@ -67,9 +68,9 @@ func (x *explaining) contents(ctx context.Context, outcomes map[string]api.Outco
 	if err != nil && (len(docs) != len(ids) || !down(ctx, err)) {
 		return err
 	}
-	var down missingParts
+	var down degraded.Parts
 	if errors.Is(err, social.ErrUnavailable) {
-		down = missingSocial
+		down = degraded.Social
 	}
 	refusals := x.query.Profile.Refusals()
 	for i, doc := range docs {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/engine/arrange"
+	"github.com/freshet/freshet/engine/degraded"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/recall"
@@ -65,7 +66,7 @@ type explaining struct {
 	unlisted  []api.Explained   // counted as seen and not listed; they may be repeated
 	ofDay     map[string]int    // the number of candidates in the filter of each day
 	counts    map[api.Outcome]int
-	missing   missingParts
+	missing   degraded.Parts
 }
 
 // listed is how many candidates are listed regardless of their outcome. After those, only
@@ -289,5 +290,5 @@ func (x *explaining) count() {
 	to.Paged, to.Kept, to.Seen, to.Pending = n[api.OutcomePaged], n[api.OutcomeKept], n[api.OutcomeSeen], n[api.OutcomePending]
 	to.Muted, to.Gone, to.Story, to.Outside = n[api.OutcomeMuted], n[api.OutcomeGone], n[api.OutcomeStory], n[api.OutcomeOutside]
 	to.Group = n[api.OutcomeGroup] + n[api.OutcomeOwn]
-	x.out.Degraded = x.missing.names()
+	x.out.Degraded = x.missing.Names()
 }

@@ -1,4 +1,4 @@
 package engine
 
-// NoteWith sets the recorder of the items that timelines show.
-func (t *Timelines) NoteWith(s Showing) { t.showing = s }
+// ShowThrough sets the recorder of the items that timelines show.
+func (t *Timelines) ShowThrough(s Showing) { t.showing = s }

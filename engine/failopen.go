@@ -7,6 +7,7 @@ import (
 
 	"github.com/freshet/freshet/cache"
 	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/engine/degraded"
 	"github.com/freshet/freshet/feed"
 )
 
@@ -58,7 +59,7 @@ func (f *failOpen) page(c *call, found chosen) (page, error) {
 	refs := found.ranked[:min(c.Limit, len(found.ranked))]
 	p, err := f.sessionless.put(c, page{
 		Page:    cache.Page{Refs: refs, HasMore: len(found.ranked) > len(refs)},
-		missing: found.missing | missingSession, sessionless: true,
+		missing: found.missing | degraded.Session, sessionless: true,
 	}, f.e.cfg.Clock())
 	if err == nil && !p.Replayed {
 		f.served.add(c.Agent, feed.ClaimKeys(refs), true, f.e.cfg.Clock())

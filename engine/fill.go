@@ -7,6 +7,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/freshet/freshet/engine/degraded"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/recall"
@@ -116,14 +117,14 @@ func topUp(ctx context.Context, d pageSource, limit int, p *page, got *hydrated)
 		if err != nil {
 			p.HasMore = len(got.docs) > 0
 			if p.HasMore {
-				p.missing |= missingSession
+				p.missing |= degraded.Session
 			}
 			return
 		}
 		got.further = append(got.further, more.Refs...)
 		fill, err := d.read(ctx, more)
 		if err != nil {
-			got.unread |= cmp.Or(fill.unread, missingCatalog)
+			got.unread |= cmp.Or(fill.unread, degraded.Catalog)
 			return
 		}
 		got.add(fill)
@@ -136,13 +137,13 @@ func topUp(ctx context.Context, d pageSource, limit int, p *page, got *hydrated)
 type hydrated struct {
 	profile *feed.Profile // the agent's, read with the content; nil if nothing was read
 	docs    []feed.Doc
-	refs    []feed.Ref   // of the docs
-	gone    []feed.Ref   // deleted or changed meanwhile
-	muted   []feed.Ref   // refused by the profile as it is now
-	lost    []feed.Ref   // content that cannot be read at the moment
-	shown   []feed.Ref   // handed out without the session store, which still held them
-	unread  missingParts // the parts whose content could not be read
-	unsure  bool         // the stores may lack further items that were handed out
+	refs    []feed.Ref     // of the docs
+	gone    []feed.Ref     // deleted or changed meanwhile
+	muted   []feed.Ref     // refused by the profile as it is now
+	lost    []feed.Ref     // content that cannot be read at the moment
+	shown   []feed.Ref     // handed out without the session store, which still held them
+	unread  degraded.Parts // the parts whose content could not be read
+	unsure  bool           // the stores may lack further items that were handed out
 
 	first     []feed.Doc // the docs that no other call was answered with
 	firstRefs []feed.Ref // of first
@@ -163,10 +164,10 @@ func (h *hydrated) unshown() []feed.Ref {
 	return slices.DeleteFunc(out, func(r feed.Ref) bool { return held[r.Group] || held[r.ID] })
 }
 
-func (h *hydrated) missing() missingParts {
+func (h *hydrated) missing() degraded.Parts {
 	p := h.unread
 	if h.unsure {
-		p |= missingDedup
+		p |= degraded.Dedup
 	}
 	return p
 }
@@ -213,7 +214,7 @@ func (s *stages) hydrate(ctx context.Context, agent string, refs []feed.Ref) (hy
 	}
 	got := hydrated{profile: &profile, docs: make([]feed.Doc, 0, len(refs)), refs: make([]feed.Ref, 0, len(refs))}
 	if errors.Is(err, social.ErrUnavailable) {
-		got.unread = missingSocial // set even if cached posts were returned
+		got.unread = degraded.Social // set even if cached posts were returned
 	}
 	refused, indexErr := s.refused(ctx, &profile, refs)
 	if indexErr != nil && !down(ctx, indexErr) {
@@ -258,11 +259,11 @@ func (s *stages) refused(ctx context.Context, p *feed.Profile, refs []feed.Ref) 
 }
 
 // unread returns the part that an answer lacks if the content of an item could not be read.
-func unread(id string, err error) missingParts {
+func unread(id string, err error) degraded.Parts {
 	if feed.IsPost(id) && errors.Is(err, social.ErrUnavailable) {
-		return missingSocial
+		return degraded.Social
 	}
-	return missingCatalog
+	return degraded.Catalog
 }
 
 // classify returns the outcome of a ref with that content. OutcomeGone means that the item was
@@ -271,7 +272,7 @@ func unread(id string, err error) missingParts {
 // author, if unread says that this is known. OutcomeOwn means that only the content names the
 // agent as an author. OutcomeMuted means that the profile refuses it; OutcomePaged, that it can
 // be shown.
-func classify(r *feed.Refusals, agent string, ref feed.Ref, doc feed.Doc, now int64, unread missingParts) api.Outcome {
+func classify(r *feed.Refusals, agent string, ref feed.Ref, doc feed.Doc, now int64, unread degraded.Parts) api.Outcome {
 	if doc.Missing() {
 		return api.OutcomeGone
 	}
@@ -284,7 +285,7 @@ func classify(r *feed.Refusals, agent string, ref feed.Ref, doc feed.Doc, now in
 	if r.Ref(ref) || r.Selective() && refused(r, doc) {
 		return api.OutcomeMuted
 	}
-	if ref.Source == feed.SourceFollowing && !doc.Listed && unread&missingSocial == 0 {
+	if ref.Source == feed.SourceFollowing && !doc.Listed && unread&degraded.Social == 0 {
 		return api.OutcomeGone
 	}
 	return api.OutcomePaged

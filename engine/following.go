@@ -9,15 +9,16 @@ import (
 	"strings"
 	"time"
 
+	"github.com/freshet/freshet/engine/degraded"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/terms"
 	"github.com/freshet/freshet/recall"
 	"github.com/freshet/freshet/social"
 )
 
-// propose proposes the next posts of an agent's timeline to home, newest first, as the timeline
+// Propose proposes the next posts of an agent's timeline to home, newest first, as the timeline
 // would show them. While the social store is unavailable, it proposes cached public posts.
-func (t *Timelines) propose(ctx context.Context, q feed.Query) (out recall.Proposals, missing missingParts, err error) {
+func (t *Timelines) Propose(ctx context.Context, q feed.Query) (out recall.Proposals, missing degraded.Parts, err error) {
 	read := &timelineRead{t: t, agent: q.Agent, profile: q.Profile, heads: map[string]postHead{}}
 	req := TimelineRequest{Agent: q.Agent, Limit: q.N}
 	if q.After != "" {

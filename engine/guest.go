@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/engine/degraded"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/recall"
@@ -99,7 +100,7 @@ func (g *Guest) Page(ctx context.Context, limit int) (GuestPage, error) {
 	}
 	r := guestRead{g: g, now: g.cfg.Clock()}
 	if stale {
-		r.missing |= missingTrending
+		r.missing |= degraded.Trending
 	}
 	ctx = g.cfg.Begin(ctx)
 	list := g.order(set, limit)
@@ -115,22 +116,22 @@ func (g *Guest) Page(ctx context.Context, limit int) (GuestPage, error) {
 	if err != nil {
 		return GuestPage{}, err
 	}
-	countDegraded(r.missing)
-	return GuestPage{Items: placePromoted(items, limit), Degraded: r.missing.names()}, nil
+	r.missing.Count()
+	return GuestPage{Items: placePromoted(items, limit), Degraded: r.missing.Names()}, nil
 }
 
 // guestRead holds the state of building one page.
 type guestRead struct {
 	g       *Guest
 	now     time.Time
-	missing missingParts
+	missing degraded.Parts
 }
 
 // newest returns the newest items and public posts, as many as may be needed.
 func (r *guestRead) newest(ctx context.Context) ([]feed.Candidate, error) {
 	found, err := recallFrom(ctx, r.g.stores.Newest, feed.Query{Ranking: newestFirst, Origin: r.g.cfg.origin(r.now), N: newestGuests})
 	if found.Stale || err != nil && ctx.Err() == nil {
-		r.missing |= missingRecall
+		r.missing |= degraded.Recall
 	}
 	return found.Candidates, err
 }
@@ -144,7 +145,7 @@ func (r *guestRead) promoted(ctx context.Context, limit int) []guestRef {
 	found, err := r.g.stores.Promoted.Propose(ctx, feed.Query{Origin: r.now, N: positions})
 	if err != nil {
 		r.g.cfg.Log.WarnContext(ctx, "the guest feed lacks promoted items", slog.Any("error", err))
-		r.missing |= missingPromoted
+		r.missing |= degraded.Promoted
 		return nil
 	}
 	return each(found.Proposals, func(p recall.Proposal) guestRef {
@@ -183,7 +184,7 @@ func (r *guestRead) read(ctx context.Context, refs []guestRef) ([]GuestItem, err
 		docs = make([]feed.Doc, len(ids)) // nothing could be read
 	}
 	if errors.Is(err, social.ErrUnavailable) {
-		r.missing |= missingSocial // set even if cached posts were returned
+		r.missing |= degraded.Social // set even if cached posts were returned
 	}
 	r.keep(docs, ids, err)
 	items := make([]GuestItem, 0, len(refs))

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/engine/arrange"
+	"github.com/freshet/freshet/engine/degraded"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/safego"
 	"github.com/freshet/freshet/recall"
@@ -57,12 +58,12 @@ type homeSupply struct {
 }
 
 // proposeFunc returns the proposals of one round of a source, and the parts that they lack.
-type proposeFunc func(ctx context.Context, q feed.Query) (recall.Proposals, missingParts, error)
+type proposeFunc func(ctx context.Context, q feed.Query) (recall.Proposals, degraded.Parts, error)
 
 // sourceQueue is one source of home.
 type sourceQueue struct {
 	source  feed.Source
-	missing missingParts // the part that is missing if the source fails
+	missing degraded.Parts // the part that is missing if the source fails
 	propose proposeFunc
 	n       int // proposals of a round; 0 means the query's N
 	want    int // survivors wanted: the source's share of a page
@@ -70,40 +71,40 @@ type sourceQueue struct {
 	done    bool // it has no more, or has failed
 	err     error
 	got     recall.Proposals // in the current round
-	lacking missingParts     // the parts that got lacks
+	lacking degraded.Parts   // the parts that got lacks
 }
 
 // homeSupply prepares the sources for a page of that many positions.
 func (s *stages) homeSupply(positions int) *homeSupply {
 	h := &homeSupply{home: &s.e.stores.Home, stages: s}
 	shares := h.home.Pattern.Shares(positions)
-	add := func(source feed.Source, missing missingParts, n int, propose proposeFunc) {
+	add := func(source feed.Source, missing degraded.Parts, n int, propose proposeFunc) {
 		h.queues = append(h.queues, &sourceQueue{source: source, missing: missing, propose: propose, n: n, want: shares[source]})
 	}
 	proposer := func(p recall.Proposer) proposeFunc {
-		return func(ctx context.Context, q feed.Query) (recall.Proposals, missingParts, error) {
+		return func(ctx context.Context, q feed.Query) (recall.Proposals, degraded.Parts, error) {
 			got, err := p.Propose(ctx, q)
 			return got, 0, err
 		}
 	}
 	if h.home.Promoted != nil {
-		add(feed.SourcePromoted, missingPromoted, 0, proposer(h.home.Promoted))
+		add(feed.SourcePromoted, degraded.Promoted, 0, proposer(h.home.Promoted))
 	}
 	if h.home.Following != nil {
-		add(feed.SourceFollowing, missingFollowing, homeAtOnce, h.home.Following.propose)
+		add(feed.SourceFollowing, degraded.Following, homeAtOnce, h.home.Following.Propose)
 	}
 	if h.home.Trending != nil {
-		add(feed.SourceTrending, missingTrending, homeAtOnce, proposer(h.home.Trending))
+		add(feed.SourceTrending, degraded.Trending, homeAtOnce, proposer(h.home.Trending))
 	}
-	add(feed.SourceDiscovery, missingDiscovery, min(homeAtOnce, s.e.cfg.N), h.discover)
+	add(feed.SourceDiscovery, degraded.Discovery, min(homeAtOnce, s.e.cfg.N), h.discover)
 	return h
 }
 
 // discover recalls as for-you does.
-func (h *homeSupply) discover(ctx context.Context, q feed.Query) (got recall.Proposals, missing missingParts, err error) {
+func (h *homeSupply) discover(ctx context.Context, q feed.Query) (got recall.Proposals, missing degraded.Parts, err error) {
 	result, err := recallFrom(ctx, h.stages.recall, q)
 	if result.Stale {
-		missing = missingRecall
+		missing = degraded.Recall
 	}
 	got.Next, got.Proposals = result.Next, make([]recall.Proposal, len(result.Candidates))
 	for i, c := range result.Candidates {

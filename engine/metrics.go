@@ -29,9 +29,6 @@ var (
 	candidates = newCounters("freshet_candidates_total",
 		"Recalled candidates by outcome: unseen, seen (in a daily filter), pending. Seen and pending ones are repeats that were avoided.",
 		values{"outcome", "unseen", "seen", "pending"})
-	degraded = newCounters("freshet_degraded_total",
-		"Answers that lack a part, by part: recall, dedup, session, catalog, timeline, social, why; for home also following, trending, discovery, promoted; for the guest feed also trending, promoted.",
-		append(values{"part"}, missingNames...))
 	sourceQueries = newCounters("freshet_home_source_asks_total",
 		"Queries of the sources of home, by source (following, trending, discovery, promoted) and result (ok, late: timed out, error).",
 		values{"source", "following", "trending", "discovery", "promoted"}, values{"result", "ok", "late", "error"})
@@ -152,12 +149,6 @@ func countClicks(acts []Act, shown []wasShown, hidden map[string]bool) {
 		if c != nil && a.Kind == events.Click && shown[i].shown && !hidden[a.ID] {
 			c.Inc()
 		}
-	}
-}
-
-func countDegraded(p missingParts) {
-	for _, name := range p.names() {
-		degraded[name].Inc()
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/freshet/freshet/cache"
+	"github.com/freshet/freshet/engine/degraded"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/recall"
 	"github.com/freshet/freshet/signals/events"
@@ -54,29 +55,16 @@ func TestLoadMoreIsCountedByWhatAnsweredIt(t *testing.T) {
 	}
 }
 
-func TestDegradedAnswersAreCountedByPart(t *testing.T) {
-	value := func(part string) float64 { return testutil.ToFloat64(degraded[part]) }
-	before := map[string]float64{}
-	for _, name := range missingNames {
-		before[name] = value(name)
-	}
-	countDegraded(missingDedup | missingSession)
-	assert.Equal(t, before["recall"], value("recall"))
-	assert.Equal(t, before["dedup"]+1, value("dedup"))
-	assert.Equal(t, before["session"]+1, value("session"))
-	assert.Equal(t, before["catalog"], value("catalog"))
-}
-
 // Each query of a source of home counts once, by its result; a canceled one does not count.
 func TestSourcesAreCountedByResult(t *testing.T) {
-	some := func(context.Context, feed.Query) (recall.Proposals, missingParts, error) {
+	some := func(context.Context, feed.Query) (recall.Proposals, degraded.Parts, error) {
 		return recall.Proposals{Proposals: make([]recall.Proposal, 7)}, 0, nil
 	}
-	hang := func(ctx context.Context, _ feed.Query) (recall.Proposals, missingParts, error) {
+	hang := func(ctx context.Context, _ feed.Query) (recall.Proposals, degraded.Parts, error) {
 		<-ctx.Done()
 		return recall.Proposals{}, 0, ctx.Err()
 	}
-	refuse := func(context.Context, feed.Query) (recall.Proposals, missingParts, error) {
+	refuse := func(context.Context, feed.Query) (recall.Proposals, degraded.Parts, error) {
 		return recall.Proposals{}, 0, recall.ErrUnavailable
 	}
 	value := func(s feed.Source) (figures []float64) {

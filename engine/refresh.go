@@ -6,6 +6,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/freshet/freshet/cache"
+	"github.com/freshet/freshet/engine/degraded"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/safego"
 	"github.com/freshet/freshet/recall"
@@ -119,7 +120,7 @@ func (e *Engine) freshPage(ctx context.Context, c *call) (page, error) {
 		if e.cfg.RecordServed && len(found.stale) > 0 && try == 1 {
 			e.stores.Recorder.Deliver(c.Agent, found.stale)
 		}
-		if found.missing&missingDedup != 0 {
+		if found.missing&degraded.Dedup != 0 {
 			return e.failOpen.page(c, found) // trying the session too would only cost its timeout
 		}
 		if found.fallback && !c.pastSession {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/engine/arrange"
+	"github.com/freshet/freshet/engine/degraded"
 	"github.com/freshet/freshet/feed"
 )
 
@@ -103,7 +104,7 @@ func (r *rounds) next(ctx context.Context) bool {
 	if len(r.rest) == 0 {
 		err := r.recall(ctx)
 		if down(ctx, err) && len(r.survivors) > 0 { // the candidates of earlier rounds make a page
-			r.found.missing |= missingRecall
+			r.found.missing |= degraded.Recall
 			r.late = true
 			return false
 		}
@@ -184,7 +185,7 @@ func (r *rounds) check(ctx context.Context) error {
 	blind := s.e.failOpen.allows(ctx, err)
 	switch {
 	case blind:
-		r.found.missing |= missingDedup
+		r.found.missing |= degraded.Dedup
 		checked = dedup.Checked{Verdicts: make([]dedup.Verdict, len(r.keys))}
 	case err != nil:
 		return err

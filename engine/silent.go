@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/freshet/freshet/cache"
+	"github.com/freshet/freshet/engine/degraded"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/safego"
 	"github.com/freshet/freshet/recall"
@@ -27,7 +28,7 @@ const (
 func (e *Engine) silentRefresh(ctx context.Context, r Request) (Answer, error) {
 	since, err := e.refreshedAt(ctx, r)
 	if e.failOpen.allows(ctx, err) {
-		return Answer{Docs: []feed.Doc{}, Degraded: (missingDedup | missingSession).names()}, nil
+		return Answer{Docs: []feed.Doc{}, Degraded: (degraded.Dedup | degraded.Session).Names()}, nil
 	}
 	if err != nil {
 		return Answer{}, err
@@ -46,7 +47,7 @@ func (e *Engine) silentRefresh(ctx context.Context, r Request) (Answer, error) {
 	// One round is enough: recall is limited to new items, and a badge counts no more than N.
 	found, err := e.stages.choose(ctx, wanted{r.Agent, r.Feed, q, 1, r.Limit, 0})
 	if down(ctx, err) && errors.Is(err, recall.ErrUnavailable) {
-		return Answer{Docs: []feed.Doc{}, Degraded: missingRecall.names()}, nil
+		return Answer{Docs: []feed.Doc{}, Degraded: degraded.Recall.Names()}, nil
 	}
 	if err != nil {
 		return Answer{}, err
@@ -63,7 +64,7 @@ func (e *Engine) silentRefresh(ctx context.Context, r Request) (Answer, error) {
 	unseen := len(found.ranked) - got.short()
 	missing := found.missing | got.missing()
 	a := Answer{
-		Docs: got.docs, NewCount: min(unseen, most), HasMore: unseen > len(got.docs), Degraded: missing.names(),
+		Docs: got.docs, NewCount: min(unseen, most), HasMore: unseen > len(got.docs), Degraded: missing.Names(),
 		NewReader: since.IsZero() && missing == 0 && !known(&profile) && e.neverRefreshed(ctx, r.Agent, r.Feed.Other()),
 	}
 	if r.Why {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/freshet/freshet/engine/degraded"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/recall"
 )
@@ -54,7 +55,7 @@ func (f *forYouSupply) ask(ctx context.Context, r *rounds) ([]feed.Candidate, er
 	}
 	f.cursor, f.done = result.Next, result.Next == ""
 	if result.Stale {
-		r.found.fallback, r.found.missing = true, r.found.missing|missingRecall
+		r.found.fallback, r.found.missing = true, r.found.missing|degraded.Recall
 	}
 	return result.Candidates, nil
 }
@@ -87,7 +88,7 @@ type chosen struct {
 	earlier   int        // how many of those were shown before today
 	stale     []string   // groups pending for so long that they must be recorded again
 	checkedAt int64      // the dedup store's clock at the first check
-	missing   missingParts
+	missing   degraded.Parts
 	fallback  bool // the candidates are from a list for all readers
 }
 

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/engine/degraded"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/safego"
 	"github.com/freshet/freshet/social"
@@ -131,7 +132,7 @@ func (t *Timelines) Timeline(ctx context.Context, r TimelineRequest) (TimelinePa
 }
 
 // answer completes a page for an agent, or "". It records the posts as shown before it returns.
-func (t *Timelines) answer(ctx context.Context, agent string, page TimelinePage, missing missingParts) (TimelinePage, error) {
+func (t *Timelines) answer(ctx context.Context, agent string, page TimelinePage, missing degraded.Parts) (TimelinePage, error) {
 	if t.showing != nil && agent != "" {
 		ids := make([]string, 0, len(page.Posts))
 		for i := range page.Posts {
@@ -144,11 +145,11 @@ func (t *Timelines) answer(ctx context.Context, agent string, page TimelinePage,
 			return TimelinePage{}, err
 		}
 		if !noted {
-			missing |= missingSession
+			missing |= degraded.Session
 		}
 	}
-	page.Degraded = missing.names()
-	countDegraded(missing)
+	page.Degraded = missing.Names()
+	missing.Count()
 	return page, nil
 }
 
@@ -159,7 +160,7 @@ type timelineRead struct {
 	profile  feed.Profile
 	unlisted social.Pulled // the followed authors whose posts are pulled
 	noLists  bool          // the store proposes instead
-	missing  missingParts
+	missing  degraded.Parts
 	heads    map[string]postHead // of posts proposed to home; nil means contents are read
 
 	refusals *feed.Refusals // of the profile; nil until first used
@@ -234,7 +235,7 @@ func (r *timelineRead) readProfile(ctx context.Context) (err error) {
 	case errors.Is(err, feed.ErrNotFound):
 		return nil
 	case errors.Is(err, catalog.ErrUnavailable):
-		r.missing |= missingCatalog
+		r.missing |= degraded.Catalog
 		return nil
 	}
 	return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/freshet/freshet/engine/degraded"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/timeline"
 )
@@ -116,13 +117,13 @@ func (r *timelineRead) own(ctx context.Context, below timeline.Position, n int) 
 	stores := r.t.stores
 	if stores.Late != nil && stores.Late() {
 		r.noLists = true
-		r.missing |= missingTimeline
+		r.missing |= degraded.Timeline
 	}
 	if r.noLists || r.unlisted.Server || r.unlisted.Rebuilt {
 		return proposal{}, false, nil
 	}
 	if stores.Behind != nil && stores.Behind() {
-		r.missing |= missingTimeline
+		r.missing |= degraded.Timeline
 	}
 	list, err := stores.Lists.Read(ctx, r.agent, below, n)
 	if err == nil && list.State != timeline.Ready {
@@ -140,7 +141,7 @@ func (r *timelineRead) own(ctx context.Context, below timeline.Position, n int) 
 	case errors.Is(err, social.ErrUnavailable):
 		return proposal{}, false, err
 	case errors.Is(err, timeline.ErrUnavailable):
-		r.missing |= missingTimeline
+		r.missing |= degraded.Timeline
 	case err != nil:
 		r.t.cfg.Log.WarnContext(ctx, "cannot read a list; the posts come from the store", "agent", r.agent, "error", err)
 	}
@@ -162,7 +163,7 @@ func (r *timelineRead) pulled(ctx context.Context, below timeline.Position, n in
 	case ctx.Err() != nil:
 		return nil, nil, ctx.Err()
 	case errors.Is(err, timeline.ErrUnavailable):
-		r.missing |= missingTimeline
+		r.missing |= degraded.Timeline
 		pages = nil
 	default:
 		r.t.cfg.Log.WarnContext(ctx, "cannot read outboxes; the posts come from the store", "agent", r.agent, "error", err)
@@ -182,7 +183,7 @@ func (r *timelineRead) pulled(ctx context.Context, below timeline.Position, n in
 	if len(missing) == 0 {
 		return out, ended, nil
 	}
-	if r.missing&missingTimeline == 0 {
+	if r.missing&degraded.Timeline == 0 {
 		if err := r.t.stores.Builder.Outbox(ctx, missing[:min(len(missing), outboxesAtOnce)]); err != nil && ctx.Err() == nil {
 			r.t.cfg.Log.DebugContext(ctx, "cannot build outboxes; the posts come from the store", "error", err)
 		}
@@ -199,10 +200,10 @@ const keptAtOnce = 100
 // agent's list proposes. Relations are unknown then, so the page reports none; only the agent's
 // own mutes apply. It returns cause if there is nothing to show.
 func (r *timelineRead) keptPage(ctx context.Context, req TimelineRequest, cause error) (TimelinePage, error) {
-	r.missing |= missingSocial
+	r.missing |= degraded.Social
 	late := r.t.stores.Late
 	if late != nil && late() {
-		r.missing |= missingTimeline
+		r.missing |= degraded.Timeline
 	}
 	page, at := TimelinePage{Posts: []social.Card{}}, req.Below
 	for {

@@ -74,7 +74,7 @@ func newNetworkOf(t *testing.T, lists, outboxes int) *network {
 	n.timelines = engine.NewTimelines(engine.TimelineStores{
 		Posts: n.store, Lists: n.lists, Outboxes: n.outboxes, Builder: n, Profiles: n,
 	}, engine.Config{Clock: n.now})
-	n.timelines.NoteWith(n)
+	n.timelines.ShowThrough(n)
 	return n
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/freshet/freshet/engine/degraded"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/recall"
@@ -104,8 +105,8 @@ func (e *Engine) why(ctx context.Context, agent string, profile *feed.Profile, a
 	factors, err := e.Factors(ctx, q, ids)
 	if err != nil {
 		e.cfg.Log.WarnContext(ctx, "an answer was sent without reasons", "agent", agent, "error", err)
-		countDegraded(missingWhy)
-		a.Degraded = append(a.Degraded, missingWhy.names()...)
+		degraded.Why.Count()
+		a.Degraded = append(a.Degraded, degraded.Why.Names()...)
 		return
 	}
 	decay := q.Ranking.Decay.Func()
