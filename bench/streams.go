@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/configs"
-	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/engine/timeline"
 	"github.com/freshet/freshet/social"
 )
 
@@ -78,7 +78,7 @@ func (b *bench) measureStreams(ctx context.Context, s *system, author string, n,
 	var spread, last, spent []float64
 	for i := range rounds {
 		// The watcher checks at fixed times, so posts are spread over its interval.
-		if err := sleep(ctx, time.Duration(i+1)*engine.PollEvery/time.Duration(rounds)); err != nil {
+		if err := sleep(ctx, time.Duration(i+1)*timeline.PollEvery/time.Duration(rounds)); err != nil {
 			return Result{}, err
 		}
 		start := time.Now()
@@ -158,7 +158,7 @@ func (b *bench) listen(ctx context.Context, s *system, author string, n int) (*l
 		l.close()
 		return nil, err
 	}
-	return l, sleep(ctx, 2*engine.PollEvery) // until the watcher knows whom they follow
+	return l, sleep(ctx, 2*timeline.PollEvery) // until the watcher knows whom they follow
 }
 
 // open opens one stream and reads it until it ends.

@@ -166,7 +166,7 @@ func New(stores Stores, cfg Config) (*Engine, error) {
 		e.failOpen.served = newServed()
 	}
 	if stores.Home.Following != nil {
-		stores.Home.Following.showing = e
+		stores.Home.Following.ShowThrough(e)
 	}
 	e.abandoned = newAbandoned(stores.Sessions, cfg.Begin, cfg.Log)
 	return e, nil

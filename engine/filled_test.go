@@ -111,13 +111,13 @@ func (h *homeRig) newFriends(n int, caption func(n int) string) (ids []string) {
 	h.Helper()
 	for i := range n {
 		friend := fmt.Sprint("friend", i)
-		h.net.follow("u_1", friend)
-		p, _, err := h.net.store.CreatePost(h.Context(), social.Post{
+		h.net.Follow("u_1", friend)
+		p, _, err := h.net.Store.CreatePost(h.Context(), social.Post{
 			ID: fmt.Sprintf("post:f%02d", i), Author: friend, Caption: caption(i),
 			CreatedAt: rankedAt.Add(-time.Duration(i) * time.Second).Unix(), Audience: toAll,
 		}, social.Creation{At: rankedAt})
 		require.NoError(h, err)
-		h.net.push(h.net.lists, "u_1", p)
+		h.net.Push(h.net.Lists, "u_1", p)
 		ids = append(ids, p.ID)
 	}
 	return ids
@@ -131,11 +131,11 @@ func TestGreetingsOfFriends(t *testing.T) {
 			for what, prepare := range map[string]func(*homeRig){
 				"a busy author, trends, promotions and discoveries": func(*homeRig) {},
 				"discoveries": func(h *homeRig) {
-					require.NoError(h, errOf(h.net.store.Unfollow(h.Context(), "u_1", "ann", time.Time{})))
+					require.NoError(h, errOf(h.net.Store.Unfollow(h.Context(), "u_1", "ann", time.Time{})))
 					h.are[feed.SourceTrending], h.are[feed.SourcePromoted] = emptySource, emptySource
 				},
 				"nothing else": func(h *homeRig) {
-					require.NoError(h, errOf(h.net.store.Unfollow(h.Context(), "u_1", "ann", time.Time{})))
+					require.NoError(h, errOf(h.net.Store.Unfollow(h.Context(), "u_1", "ann", time.Time{})))
 					h.are[feed.SourceTrending], h.are[feed.SourcePromoted], h.are[feed.SourceDiscovery] = emptySource, emptySource, emptySource
 				},
 			} {

@@ -18,9 +18,9 @@ import (
 // given age.
 func (h *homeRig) posted(author string, n int, age time.Duration) {
 	h.Helper()
-	h.net.follow("reader", author)
+	h.net.Follow("reader", author)
 	for i := range n {
-		_, _, err := h.net.store.CreatePost(h.Context(), social.Post{
+		_, _, err := h.net.Store.CreatePost(h.Context(), social.Post{
 			ID: fmt.Sprintf("post:%s-%d", author, i), Author: author, Caption: fmt.Sprintf("%s says alpha%d beta%d gamma%d", author, i, i, i),
 			CreatedAt: rankedAt.Add(-age - time.Duration(i)*time.Second).Unix(), Audience: toAll,
 		}, social.Creation{At: rankedAt})

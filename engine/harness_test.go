@@ -22,6 +22,7 @@ import (
 	"github.com/freshet/freshet/recall"
 	recallmemory "github.com/freshet/freshet/recall/memory"
 	"github.com/freshet/freshet/signals/events"
+	"github.com/freshet/freshet/social"
 )
 
 // TestMain holds the test files in memory: no test here depends on the disk.
@@ -349,3 +350,5 @@ func (r *recovery) Recorded(_ context.Context, _ string, keys []string, _ time.T
 	}
 	return out, r.err
 }
+
+var toAll = social.Audience{Public: true}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/freshet/freshet/engine/arrange"
 	"github.com/freshet/freshet/engine/degraded"
+	"github.com/freshet/freshet/engine/timeline"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/safego"
 	"github.com/freshet/freshet/recall"
@@ -25,9 +26,9 @@ var promotedName = feed.SourcePromoted.String()
 // Home configures the sources that the home feed has in addition to for-you's, which it uses for
 // discovery. All fields are optional.
 type Home struct {
-	Following *Timelines      // nil disables it; the engine records the posts that they show
-	Trending  recall.Proposer // nil disables it
-	Promoted  recall.Proposer // nil disables it
+	Following *timeline.Timelines // nil disables it; the engine records the posts that they show
+	Trending  recall.Proposer     // nil disables it
+	Promoted  recall.Proposer     // nil disables it
 	// Trends reports which items are trending, from any source. Nil means none are.
 	Trends Trends
 	// Affinities counts a reader's likes and replies by author. Nil means there are none.

@@ -40,9 +40,9 @@ func TestAffinityOfHome(t *testing.T) {
 				cfg.Rankings = &feed.Live{Ranking: ranking}
 				profiles.Catalog, s.Catalog = s.Catalog, &profiles
 			})
-			_, _, err := h.net.store.Like(t.Context(), "u_1", "post:01")
+			_, _, err := h.net.Store.Like(t.Context(), "u_1", "post:01")
 			require.NoError(t, err)
-			_, _, err = h.net.store.CreatePost(t.Context(), social.Post{Author: "u_1", Caption: "Indeed", ReplyTo: "post:02"}, social.Creation{})
+			_, _, err = h.net.Store.CreatePost(t.Context(), social.Post{Author: "u_1", Caption: "Indeed", ReplyTo: "post:02"}, social.Creation{})
 			require.NoError(t, err)
 			h.rig.advance(48 * time.Hour)
 			x, err := h.engine.Explain(t.Context(), engine.ExplainRequest{Agent: "u_1", Feed: feed.HomeFeed, Limit: 20})

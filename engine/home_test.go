@@ -14,6 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/engine/enginetest"
+	timelines "github.com/freshet/freshet/engine/timeline"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/recall"
 	"github.com/freshet/freshet/social"
@@ -51,7 +53,7 @@ type homeRig struct {
 	*testing.T
 	engine *engine.Engine
 	rig    *rig
-	net    *network
+	net    *enginetest.Network
 	are    map[feed.Source]condition
 
 	truths int // number of following's queries for the entries of posts
@@ -105,7 +107,7 @@ func (l conditionedLists) Read(ctx context.Context, list string, below timeline.
 }
 
 type conditionedPosts struct {
-	engine.TimelinePosts
+	timelines.Posts
 	home *homeRig
 }
 
@@ -113,14 +115,14 @@ func (p conditionedPosts) Celebrities(ctx context.Context, reader string) (socia
 	if err := p.home.are[feed.SourceFollowing].pass(ctx, social.ErrUnavailable); err != nil {
 		return social.Pulled{}, err
 	}
-	return p.TimelinePosts.Celebrities(ctx, reader)
+	return p.Posts.Celebrities(ctx, reader)
 }
 
 func (p conditionedPosts) Cards(ctx context.Context, reader string, posts []social.PostVersion) ([]social.Card, error) {
 	if p.home.truths++; p.home.truths == p.home.fails {
 		return nil, social.ErrUnavailable
 	}
-	return p.TimelinePosts.Cards(ctx, reader, posts)
+	return p.Posts.Cards(ctx, reader, posts)
 }
 
 // newHome returns a home with 40 posts of an author whom u_1 follows, 40 trending items, 5 promoted
@@ -132,32 +134,32 @@ func newHome(t *testing.T, changes ...func(*engine.Stores, *engine.Config)) *hom
 // homeOf returns a home with these trending and promoted items, which may include items for
 // discovery.
 func homeOf(t *testing.T, trends, promoted []feed.Item, changes ...func(*engine.Stores, *engine.Config)) *homeRig {
-	h := &homeRig{T: t, net: newNetwork(t), are: map[feed.Source]condition{}}
-	h.net.advance(rankedAt.Sub(h.net.now()))
-	h.net.follow("u_1", "ann")
+	h := &homeRig{T: t, net: enginetest.NewNetwork(t), are: map[feed.Source]condition{}}
+	h.net.Advance(rankedAt.Sub(h.net.Now()))
+	h.net.Follow("u_1", "ann")
 	require.NoError(t, h.net.Build(t.Context(), "u_1"))
 	for i := range 40 {
-		p, _, err := h.net.store.CreatePost(t.Context(), social.Post{
+		p, _, err := h.net.Store.CreatePost(t.Context(), social.Post{
 			ID: fmt.Sprintf("post:%02d", i), Author: "ann", Caption: fmt.Sprint("Number ", i),
 			CreatedAt: rankedAt.Add(-time.Duration(40-i) * time.Minute).Unix(), Audience: toAll,
 		}, social.Creation{At: rankedAt})
 		require.NoError(t, err)
-		h.net.push(h.net.lists, "u_1", p)
+		h.net.Push(h.net.Lists, "u_1", p)
 	}
-	timelines := engine.NewTimelines(engine.TimelineStores{
-		Posts: conditionedPosts{h.net.store, h}, Lists: conditionedLists{h.net.lists, h}, Outboxes: h.net.outboxes, Builder: h.net, Profiles: h.net,
-	}, engine.Config{Clock: func() time.Time { return rankedAt }})
+	timelines := timelines.New(timelines.Stores{
+		Posts: conditionedPosts{h.net.Store, h}, Lists: conditionedLists{h.net.Lists, h}, Outboxes: h.net.Outboxes, Builder: h.net, Profiles: h.net,
+	}, timelines.Config{Clock: func() time.Time { return rankedAt }})
 	pattern, err := feed.ParsePattern(feed.DefaultPattern)
 	require.NoError(t, err)
 	h.rig = newRig(t, 60, func(s *engine.Stores, cfg *engine.Config) {
 		for _, list := range [][]feed.Item{trends, promoted} {
 			require.Nil(t, must(s.Catalog.Put(t.Context(), list)))
 		}
-		s.Catalog = postitems.New(s.Catalog, h.net.store, nil, nil)
+		s.Catalog = postitems.New(s.Catalog, h.net.Store, nil, nil)
 		s.Recall = conditioned{s.Recall, s.Recall.(recall.Explainer), h}
 		s.Home = engine.Home{
 			Following: timelines, Trending: &listed{h, feed.SourceTrending, trends}, Promoted: &listed{h, feed.SourcePromoted, promoted},
-			Affinities: h.net.store, Pattern: pattern, SourceFor: sourceFor,
+			Affinities: h.net.Store, Pattern: pattern, SourceFor: sourceFor,
 		}
 		for _, change := range changes {
 			change(s, cfg)
@@ -478,7 +480,7 @@ func TestWhatComesAgainHasItsSource(t *testing.T) {
 	page, err = h.ask(engine.ActionRefresh, 1)
 	require.NoError(t, err)
 	require.Equal(t, []feed.Source{feed.SourceFollowing}, sources(page))
-	_, err = h.net.store.Unfollow(t.Context(), "u_1", "ann", time.Time{})
+	_, err = h.net.Store.Unfollow(t.Context(), "u_1", "ann", time.Time{})
 	require.NoError(t, err)
 	page, err = h.ask(engine.ActionLoadMore, 100)
 	require.NoError(t, err)

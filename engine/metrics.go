@@ -36,12 +36,6 @@ var (
 		"Items delivered for the first time, by the source of their position: the sources of home, and explore in for-you.", givenSources)
 	clicks = newCounters("freshet_feed_clicks_total",
 		"Clicks by the source that showed the item, repeated clicks included; the report counts each once a day.", givenSources)
-	watchesOpen = promauto.NewGauge(prometheus.GaugeOpts{
-		Name: "freshet_streams_open", Help: "Open streams of GET /v1/stream.",
-	})
-	newsTotal = promauto.NewCounter(prometheus.CounterOpts{
-		Name: "freshet_stream_events_total", Help: "Notifications of new posts for streams.",
-	})
 	stageSeconds = promauto.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "freshet_stage_seconds",
 		Help:    "Time spent in a stage of the feed; turn is the wait for another refresh of the same agent.",

@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/cache"
-	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
@@ -104,44 +103,6 @@ func TestWhoIsNewIsAskedOnlyOfNewcomers(t *testing.T) {
 	assert.Zero(t, r.sessions.count("Refreshed"))
 	r.ask(t, silent(5))
 	assert.Equal(t, 1, r.sessions.count("Refreshed"))
-}
-
-// A timeline has the new-reader mark when it is empty from the newest post on.
-func TestATimelineOfANewReader(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		isNew  bool // no refresh is recorded
-		before func(n *network)
-		below  bool
-		want   bool
-	}{
-		"empty":           {isNew: true, want: true},
-		"after a refresh": {},
-		"with posts": {isNew: true, before: func(n *network) {
-			n.follow("u_1", "ann")
-			n.post("ann", toAll)
-		}},
-		"a further page":    {isNew: true, below: true},
-		"learned something": {isNew: true, before: func(n *network) { n.profile.Learned.Features = []feed.LearnedFeature{{Evidence: 1}} }},
-		"no profile":        {isNew: true, want: true, before: func(n *network) { n.profileErr = feed.ErrNotFound }},
-		"profiles are down": {isNew: true, before: func(n *network) { n.profileErr = catalog.ErrUnavailable }},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			n := newNetwork(t)
-			n.isNew = c.isNew
-			if c.before != nil {
-				c.before(n)
-			}
-			ask := engine.TimelineRequest{Agent: "u_1", Limit: 5}
-			if c.below {
-				ask.Below.At, ask.Below.ID = n.now().Unix(), "post:1"
-			}
-			page, err := n.timelines.Timeline(t.Context(), ask)
-			require.NoError(t, err)
-			assert.Equal(t, c.want, page.NewReader)
-		})
-	}
 }
 
 // TestIsNew checks that it reports whether no feed has shown anything to an agent.

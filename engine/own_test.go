@@ -36,10 +36,10 @@ func TestOnesOwnIsInNoFeed(t *testing.T) {
 				by("u_1", promoted[:3])
 				h := homeOf(t, trends, promoted)
 				h.rig.put(t, by("u_1", newestLast("own", n))...)
-				h.net.advance(time.Minute)
-				p, _, err := h.net.store.CreatePost(t.Context(), social.Post{ID: "post:own", Author: "u_1", Caption: "Mine", CreatedAt: rankedAt.Unix(), Audience: toAll}, social.Creation{At: rankedAt})
+				h.net.Advance(time.Minute)
+				p, _, err := h.net.Store.CreatePost(t.Context(), social.Post{ID: "post:own", Author: "u_1", Caption: "Mine", CreatedAt: rankedAt.Unix(), Audience: toAll}, social.Creation{At: rankedAt})
 				require.NoError(t, err)
-				h.net.push(h.net.lists, "u_1", p)
+				h.net.Push(h.net.Lists, "u_1", p)
 				others := 60 // for discovery
 				if of == feed.HomeFeed {
 					others += 40 + 7 + 1 // of ann, trending, and promoted at position 9 of the first page
@@ -148,31 +148,5 @@ func TestOnesOwnActsRaiseNothing(t *testing.T) {
 				assert.Equal(t, []string{"u_1 i000", "u_2 " + own.ID, "u_2 i000"}, live.items)
 			})
 		}
-	}
-}
-
-// An agent's own posts are in their timeline, whatever they have muted, and do not count as news of
-// a stream.
-func TestOnesOwnStandInOnesTimeline(t *testing.T) {
-	t.Parallel()
-	w := newWatching(t, 0)
-	w.follow("r", "a")
-	watch := w.watch("r")
-	own := w.publish("r", public)
-	circle := w.publish("r", followers)
-	w.silent(watch)
-	other := w.publish("a", public)
-	w.publish("r", public)
-	w.told(watch, 1, other)
-	w.silent(watch)
-	for name, mutes := range map[string]feed.Profile{
-		"nothing": {}, "their tag": {MutedTags: []string{"tag"}}, "themselves": {MutedAuthors: []string{"r"}}, "the post": {MutedItems: []string{own.ID, circle.ID}},
-		"all of it": {MutedTags: []string{"tag"}, MutedAuthors: []string{"r", "a"}, MutedItems: []string{own.ID}},
-	} {
-		w.profile = mutes
-		ids := w.scroll("r", 2)
-		assert.Contains(t, ids, own.ID, name)
-		assert.Contains(t, ids, circle.ID, name)
-		assert.Equal(t, name == "nothing" || name == "themselves" || name == "the post", slices.Contains(ids, other.ID), name)
 	}
 }

@@ -132,7 +132,7 @@ func (e *Engine) freshPage(ctx context.Context, c *call) (page, error) {
 				return p, nil
 			}
 		}
-		p, err := e.replace(ctx, c, found, known(&profile))
+		p, err := e.replace(ctx, c, found, profile.Refreshed())
 		if e.failOpen.allows(ctx, err) {
 			return e.failOpen.page(c, found)
 		}

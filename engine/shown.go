@@ -4,25 +4,13 @@ import (
 	"context"
 	"slices"
 
+	"github.com/freshet/freshet/engine/timeline"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/social"
 )
 
-// Showing records posts shown on pages that come from no session, so that no feed shows them
-// again, and reports whether a feed has shown an agent anything. [Engine] implements it.
-type Showing interface {
-	// Shown is called with the ids of posts before the page is answered. It returns false if it
-	// could not record them at once: a feed may show them again, and the page must say so. The
-	// error is that of a request that has run out of time.
-	Shown(ctx context.Context, agent string, posts []string) (noted bool, err error)
-	// IsNew reports whether the last eight days have no known refresh of the agent, of any feed.
-	// It returns false if that cannot be determined.
-	IsNew(ctx context.Context, agent string) bool
-}
+var _ timeline.Showing = (*Engine)(nil)
 
-var _ Showing = (*Engine)(nil)
-
-// Shown implements [Showing]: the posts leave the agent's sessions, become pending and, if
+// Shown implements [timeline.Showing]: the posts leave the agent's sessions, become pending and, if
 // delivery counts as an impression, are recorded. While the stores are down, this process
 // remembers them, and the fallback stores them on disk until they can be recorded.
 func (e *Engine) Shown(ctx context.Context, agent string, posts []string) (noted bool, err error) {
@@ -72,11 +60,7 @@ func (e *Engine) Seen(ctx context.Context, agent string, ids []string) error {
 	return e.stores.Recorder.Confirm(ctx, agent, keys)
 }
 
-// known reports whether a profile shows that its agent has refreshed before, even if the session
-// store has forgotten it: features are learned from acts on items that were shown.
-func known(p *feed.Profile) bool { return len(p.Learned.Features) > 0 }
-
-// IsNew implements [Showing].
+// IsNew implements [timeline.Showing].
 func (e *Engine) IsNew(ctx context.Context, agent string) bool {
 	return !e.failOpen.recovering() && e.neverRefreshed(ctx, agent, feed.ForYou, feed.HomeFeed)
 }
@@ -90,13 +74,4 @@ func (e *Engine) neverRefreshed(ctx context.Context, agent string, feeds ...feed
 		}
 	}
 	return true
-}
-
-// isNew reports whether a page marks its reader as new. It checks only for an empty timeline, so
-// that other pages cost no further call.
-func (r *timelineRead) isNew(ctx context.Context, page *TimelinePage, below social.Position) bool {
-	if r.t.showing == nil || !below.Zero() || len(page.Posts) > 0 || page.HasMore || r.missing != 0 || known(&r.profile) {
-		return false
-	}
-	return r.t.showing.IsNew(ctx, r.agent)
 }

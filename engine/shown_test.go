@@ -12,6 +12,8 @@ import (
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/engine/enginetest"
+	"github.com/freshet/freshet/engine/timeline"
 	"github.com/freshet/freshet/feed"
 )
 
@@ -188,15 +190,15 @@ func TestAPageIsShownElsewhereWhileItIsRead(t *testing.T) {
 // home, or by the latest of several such engines.
 func TestTimelinesAreNotedByTheirEngine(t *testing.T) {
 	t.Parallel()
-	n := newNetwork(t)
-	n.follow("u_1", "ann")
-	p := n.post("ann", toAll)
-	alone := engine.NewTimelines(engine.TimelineStores{
-		Posts: n.store, Lists: n.lists, Outboxes: n.outboxes, Builder: n, Profiles: n,
-	}, engine.Config{Clock: n.now})
-	read := func(timelines *engine.Timelines) {
+	n := enginetest.NewNetwork(t)
+	n.Follow("u_1", "ann")
+	p := n.Post("ann", toAll)
+	alone := timeline.New(timeline.Stores{
+		Posts: n.Store, Lists: n.Lists, Outboxes: n.Outboxes, Builder: n, Profiles: n,
+	}, timeline.Config{Clock: n.Now})
+	read := func(timelines *timeline.Timelines) {
 		t.Helper()
-		page, err := timelines.Timeline(t.Context(), engine.TimelineRequest{Agent: "u_1", Limit: 5})
+		page, err := timelines.Timeline(t.Context(), timeline.Request{Agent: "u_1", Limit: 5})
 		require.NoError(t, err)
 		require.Len(t, page.Posts, 1)
 	}

@@ -65,7 +65,7 @@ func (e *Engine) silentRefresh(ctx context.Context, r Request) (Answer, error) {
 	missing := found.missing | got.missing()
 	a := Answer{
 		Docs: got.docs, NewCount: min(unseen, most), HasMore: unseen > len(got.docs), Degraded: missing.Names(),
-		NewReader: since.IsZero() && missing == 0 && !known(&profile) && e.neverRefreshed(ctx, r.Agent, r.Feed.Other()),
+		NewReader: since.IsZero() && missing == 0 && !profile.Refreshed() && e.neverRefreshed(ctx, r.Agent, r.Feed.Other()),
 	}
 	if r.Why {
 		e.why(ctx, r.Agent, got.profile, &a)

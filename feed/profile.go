@@ -282,3 +282,7 @@ func (p Profile) Refuses(it *Item) bool { return p.Refusals().Item(it) }
 // Selective reports whether any author, tag or language is excluded, so that the content of an
 // item is needed to decide whether it may be shown.
 func (r *Refusals) Selective() bool { return len(r.authors)+len(r.tags) > 0 || !r.langs.All() }
+
+// Refreshed reports whether the profile shows that its agent has refreshed a feed before, even if
+// the session store has forgotten it: features are learned from acts on items that were shown.
+func (p *Profile) Refreshed() bool { return len(p.Learned.Features) > 0 }

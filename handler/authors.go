@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/engine/timeline"
 	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/social"
 )
@@ -93,8 +94,8 @@ func (s *server) getAuthorPosts(ctx context.Context, c *call, reader string, ask
 			return nil, err
 		}
 	}
-	page, err := s.deps.Social.Timelines.Author(ctx, engine.AuthorRequest{
+	page, err := s.deps.Social.Timelines.Author(ctx, timeline.AuthorRequest{
 		Reader: reader, Author: c.gin.Param("id"), Below: ask.position, Limit: ask.Limit, Grid: bool(ask.View),
 	})
-	return &entryPage{reader: reader, grid: bool(ask.View), TimelinePage: page}, err
+	return &entryPage{reader: reader, grid: bool(ask.View), Page: page}, err
 }

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/engine/timeline"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social"
 )
@@ -81,10 +81,10 @@ func (s *server) getCirclePosts(ctx context.Context, c *call, reader string, ask
 	if err := s.auth.checkShown(c.gin.Request); err != nil {
 		return nil, err
 	}
-	page, err := s.deps.Social.Timelines.Circle(ctx, engine.CircleRequest{
+	page, err := s.deps.Social.Timelines.Circle(ctx, timeline.CircleRequest{
 		Reader: reader, Circle: c.gin.Param("id"), Below: ask.position, Limit: ask.Limit, Grid: bool(ask.View),
 	})
-	return &entryPage{reader: reader, grid: bool(ask.View), TimelinePage: page}, err
+	return &entryPage{reader: reader, grid: bool(ask.View), Page: page}, err
 }
 
 // deleteCircle answers DELETE /v1/circles/{id}.

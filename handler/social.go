@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/engine/timeline"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/social"
@@ -33,12 +34,12 @@ type Social struct {
 	FollowsByApp bool
 }
 
-// Timelines answers timeline calls. Its methods are those of [engine.Timelines].
+// Timelines answers timeline calls. Its methods are those of [timeline.Timelines].
 type Timelines interface {
-	Timeline(ctx context.Context, r engine.TimelineRequest) (engine.TimelinePage, error)
-	Author(ctx context.Context, r engine.AuthorRequest) (engine.TimelinePage, error)
-	Circle(ctx context.Context, r engine.CircleRequest) (engine.TimelinePage, error)
-	Replies(ctx context.Context, r engine.RepliesRequest) (engine.TimelinePage, error)
+	Timeline(ctx context.Context, r timeline.Request) (timeline.Page, error)
+	Author(ctx context.Context, r timeline.AuthorRequest) (timeline.Page, error)
+	Circle(ctx context.Context, r timeline.CircleRequest) (timeline.Page, error)
+	Replies(ctx context.Context, r timeline.RepliesRequest) (timeline.Page, error)
 	Warm(ctx context.Context, agent string) error
 }
 

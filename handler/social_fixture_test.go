@@ -10,6 +10,7 @@ import (
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/engine"
+	timelines "github.com/freshet/freshet/engine/timeline"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/recall/trending"
 	"github.com/freshet/freshet/social"
@@ -22,12 +23,12 @@ import (
 // storeTimelines are timelines read from the store, without lists.
 type storeTimelines struct{ store social.Store }
 
-func (s storeTimelines) Timeline(ctx context.Context, r engine.TimelineRequest) (engine.TimelinePage, error) {
+func (s storeTimelines) Timeline(ctx context.Context, r timelines.Request) (timelines.Page, error) {
 	list, err := s.store.Pull(ctx, social.PullQuery{Reader: r.Agent, Below: r.Below, N: r.Limit + 1, Whole: true})
 	if err != nil {
-		return engine.TimelinePage{}, err
+		return timelines.Page{}, err
 	}
-	var page engine.TimelinePage
+	var page timelines.Page
 	if page.HasMore = len(list) > r.Limit; page.HasMore {
 		list = list[:r.Limit]
 	}
@@ -43,20 +44,20 @@ func (s storeTimelines) Timeline(ctx context.Context, r engine.TimelineRequest) 
 	return page, err
 }
 
-func (s storeTimelines) Author(ctx context.Context, r engine.AuthorRequest) (engine.TimelinePage, error) {
-	return engine.NewTimelines(engine.TimelineStores{Posts: s.store}, engine.Config{}).Author(ctx, r)
+func (s storeTimelines) Author(ctx context.Context, r timelines.AuthorRequest) (timelines.Page, error) {
+	return timelines.New(timelines.Stores{Posts: s.store}, timelines.Config{}).Author(ctx, r)
 }
 
-func (s storeTimelines) Circle(ctx context.Context, r engine.CircleRequest) (engine.TimelinePage, error) {
-	return engine.NewTimelines(engine.TimelineStores{Posts: s.store, Profiles: noProfiles{}}, engine.Config{}).Circle(ctx, r)
+func (s storeTimelines) Circle(ctx context.Context, r timelines.CircleRequest) (timelines.Page, error) {
+	return timelines.New(timelines.Stores{Posts: s.store, Profiles: noProfiles{}}, timelines.Config{}).Circle(ctx, r)
 }
 
-func (s storeTimelines) Replies(ctx context.Context, r engine.RepliesRequest) (engine.TimelinePage, error) {
-	return engine.NewTimelines(engine.TimelineStores{Posts: s.store, Profiles: noProfiles{}}, engine.Config{}).Replies(ctx, r)
+func (s storeTimelines) Replies(ctx context.Context, r timelines.RepliesRequest) (timelines.Page, error) {
+	return timelines.New(timelines.Stores{Posts: s.store, Profiles: noProfiles{}}, timelines.Config{}).Replies(ctx, r)
 }
 
 func (s storeTimelines) Warm(ctx context.Context, agent string) error {
-	_, err := s.Timeline(ctx, engine.TimelineRequest{Agent: agent, Limit: 1})
+	_, err := s.Timeline(ctx, timelines.Request{Agent: agent, Limit: 1})
 	return err
 }
 
@@ -82,9 +83,9 @@ func (noTrends) Set() (*trending.Set, bool) { return nil, false }
 // storeWatcher returns a watcher that queries the store, because there are no lists.
 func storeWatcher(store *socialsqlite.Store) Watcher {
 	lists := timelinememory.New(timelinememory.Config{Cap: timeline.Cap, Clock: time.Now})
-	return engine.NewWatcher(engine.WatchStores{
+	return timelines.NewWatcher(timelines.WatchStores{
 		Posts: store, Lists: lists, Outboxes: lists, Builder: noLists{}, Profiles: noProfiles{},
-	}, 0, engine.Config{Clock: time.Now})
+	}, 0, timelines.Config{Clock: time.Now})
 }
 
 func socialFixture(t testing.TB, change func(*Config, *Deps)) (*fixture, *socialsqlite.Store) {

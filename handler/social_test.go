@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/engine/timeline"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/signals/events"
@@ -300,25 +301,25 @@ func TestAShortAndDegradedTimeline(t *testing.T) {
 
 type shortTimelines struct{}
 
-func (shortTimelines) Timeline(context.Context, engine.TimelineRequest) (engine.TimelinePage, error) {
-	return engine.TimelinePage{
+func (shortTimelines) Timeline(context.Context, timeline.Request) (timeline.Page, error) {
+	return timeline.Page{
 		Posts: []social.Card{{ID: "post:x"}, {ID: "post:y", Visible: true}},
 		Next:  social.Position{At: 7, ID: "post:a:b"}, HasMore: true, Degraded: []string{"timeline"},
 	}, nil
 }
 
-func (s shortTimelines) Author(ctx context.Context, _ engine.AuthorRequest) (engine.TimelinePage, error) {
-	page, err := s.Timeline(ctx, engine.TimelineRequest{})
+func (s shortTimelines) Author(ctx context.Context, _ timeline.AuthorRequest) (timeline.Page, error) {
+	page, err := s.Timeline(ctx, timeline.Request{})
 	page.Degraded = []string{"session"}
 	return page, err
 }
 
-func (s shortTimelines) Circle(ctx context.Context, _ engine.CircleRequest) (engine.TimelinePage, error) {
-	return s.Author(ctx, engine.AuthorRequest{})
+func (s shortTimelines) Circle(ctx context.Context, _ timeline.CircleRequest) (timeline.Page, error) {
+	return s.Author(ctx, timeline.AuthorRequest{})
 }
 
-func (s shortTimelines) Replies(ctx context.Context, _ engine.RepliesRequest) (engine.TimelinePage, error) {
-	return s.Timeline(ctx, engine.TimelineRequest{})
+func (s shortTimelines) Replies(ctx context.Context, _ timeline.RepliesRequest) (timeline.Page, error) {
+	return s.Timeline(ctx, timeline.Request{})
 }
 
 func (shortTimelines) Warm(context.Context, string) error { return social.ErrUnavailable }
@@ -692,26 +693,26 @@ func TestTheGateOfTheSocialHalf(t *testing.T) {
 
 type waiting struct{ inside, leave chan struct{} }
 
-func (w waiting) Timeline(ctx context.Context, _ engine.TimelineRequest) (engine.TimelinePage, error) {
+func (w waiting) Timeline(ctx context.Context, _ timeline.Request) (timeline.Page, error) {
 	w.inside <- struct{}{}
 	select {
 	case <-w.leave:
-		return engine.TimelinePage{}, nil
+		return timeline.Page{}, nil
 	case <-ctx.Done():
-		return engine.TimelinePage{}, ctx.Err()
+		return timeline.Page{}, ctx.Err()
 	}
 }
 
-func (w waiting) Author(ctx context.Context, _ engine.AuthorRequest) (engine.TimelinePage, error) {
-	return w.Timeline(ctx, engine.TimelineRequest{})
+func (w waiting) Author(ctx context.Context, _ timeline.AuthorRequest) (timeline.Page, error) {
+	return w.Timeline(ctx, timeline.Request{})
 }
 
-func (w waiting) Circle(ctx context.Context, _ engine.CircleRequest) (engine.TimelinePage, error) {
-	return w.Timeline(ctx, engine.TimelineRequest{})
+func (w waiting) Circle(ctx context.Context, _ timeline.CircleRequest) (timeline.Page, error) {
+	return w.Timeline(ctx, timeline.Request{})
 }
 
-func (w waiting) Replies(ctx context.Context, _ engine.RepliesRequest) (engine.TimelinePage, error) {
-	return w.Timeline(ctx, engine.TimelineRequest{})
+func (w waiting) Replies(ctx context.Context, _ timeline.RepliesRequest) (timeline.Page, error) {
+	return w.Timeline(ctx, timeline.Request{})
 }
 
 func (waiting) Warm(context.Context, string) error { return errors.New("not here") }

@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/engine/timeline"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/safego"
 	"github.com/freshet/freshet/social"
@@ -34,9 +34,9 @@ const (
 // noEvent is the event id for an empty timeline.
 const noEvent = "0"
 
-// Watcher watches timelines. The method is that of [engine.Watcher].
+// Watcher watches timelines. The method is that of [timeline.Watcher].
 type Watcher interface {
-	Watch(ctx context.Context, agent string, since *social.Position) (*engine.Watch, error)
+	Watch(ctx context.Context, agent string, since *social.Position) (*timeline.Watch, error)
 }
 
 var (
@@ -118,7 +118,7 @@ func about(d time.Duration) time.Duration { return d*2/3 + rand.N(d*2/3) }
 
 // streamHead returns the head of the answer and the first block. A block with only an id is no
 // event, but the client sends that id when it reconnects.
-func (c *call) streamHead(watch *engine.Watch) []byte {
+func (c *call) streamHead(watch *timeline.Watch) []byte {
 	h := c.gin.Writer.Header()
 	h["Content-Type"] = eventStream
 	h["Cache-Control"] = forCaller
@@ -137,7 +137,7 @@ func (c *call) streamHead(watch *engine.Watch) []byte {
 // stream sends the events of a watch.
 type stream struct {
 	conn  net.Conn
-	watch *engine.Watch
+	watch *timeline.Watch
 	drain *Drain        // may be nil
 	left  time.Duration // until the reader's credentials expire; 0 if they do not
 }

@@ -14,7 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/freshet/freshet/engine"
+	timelines "github.com/freshet/freshet/engine/timeline"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
@@ -54,7 +54,7 @@ func (e emptyLists) Build(ctx context.Context, agent string) error {
 // streams is a server of streams that runs on the test's clock.
 type streams struct {
 	*pipes
-	watcher *engine.Watcher
+	watcher *timelines.Watcher
 	lists   timeline.Lists
 	drain   *Drain
 }
@@ -62,9 +62,9 @@ type streams struct {
 // openStreams must be called within a synctest bubble.
 func openStreams(t *testing.T, change ...func(*Config)) *streams {
 	s := &streams{lists: timelinememory.New(timelinememory.Config{Cap: 10, Clock: time.Now}), drain: NewDrain()}
-	s.watcher = engine.NewWatcher(engine.WatchStores{
+	s.watcher = timelines.NewWatcher(timelines.WatchStores{
 		Posts: oneAuthor{}, Lists: s.lists, Outboxes: s.lists, Builder: emptyLists{s.lists}, Profiles: noProfiles{},
-	}, 0, engine.Config{Clock: time.Now})
+	}, 0, timelines.Config{Clock: time.Now})
 	f := newFixture(t, func(cfg *Config, d *Deps) {
 		for _, fn := range change {
 			fn(cfg)
@@ -181,7 +181,7 @@ func TestAClientThatDoesNotRead(t *testing.T) {
 		s.push("r", "post:2")
 		require.Contains(t, block(t, body), "post:2")
 		watch := func() error { _, err := s.watcher.Watch(t.Context(), "stuck", nil); return err }
-		for range engine.AgentWatches - 1 {
+		for range timelines.AgentWatches - 1 {
 			require.NoError(t, watch())
 		}
 		time.Sleep(streamWrite - time.Nanosecond)
@@ -204,7 +204,7 @@ func TestALeaverFreesTheirPlace(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := openStreams(t)
-		for range 3 * engine.AgentWatches {
+		for range 3 * timelines.AgentWatches {
 			conn, body, res := s.get("r")
 			require.Equal(t, http.StatusOK, res.StatusCode)
 			block(t, body)
@@ -237,8 +237,8 @@ func TestLastEventID(t *testing.T) {
 // brokenWatcher returns watches that panic when waited for.
 type brokenWatcher struct{}
 
-func (brokenWatcher) Watch(context.Context, string, *social.Position) (*engine.Watch, error) {
-	return new(engine.Watch), nil
+func (brokenWatcher) Watch(context.Context, string, *social.Position) (*timelines.Watch, error) {
+	return new(timelines.Watch), nil
 }
 
 // TestAStreamThatPanicsEndsAlone checks that a panic in a stream, which runs outside of any route,

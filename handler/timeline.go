@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/engine/timeline"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social"
 )
@@ -23,8 +24,8 @@ func (s *server) getTimeline(ctx context.Context, c *call, agent string, ask *pa
 	if err := s.auth.checkShown(c.gin.Request); err != nil {
 		return nil, err
 	}
-	page, err := s.deps.Social.Timelines.Timeline(ctx, engine.TimelineRequest{Agent: agent, Below: ask.position, Limit: ask.Limit})
-	return &entryPage{reader: agent, source: social.FromFollowing, TimelinePage: page}, err
+	page, err := s.deps.Social.Timelines.Timeline(ctx, timeline.Request{Agent: agent, Below: ask.position, Limit: ask.Limit})
+	return &entryPage{reader: agent, source: social.FromFollowing, Page: page}, err
 }
 
 // repliesQuery are the parameters of GET /v1/posts/{id}/replies.
@@ -45,10 +46,10 @@ func (q *repliesQuery) check() error {
 
 // getReplies answers GET /v1/posts/{id}/replies.
 func (s *server) getReplies(ctx context.Context, c *call, reader string, ask *repliesQuery) (any, error) {
-	page, err := s.deps.Social.Timelines.Replies(ctx, engine.RepliesRequest{
+	page, err := s.deps.Social.Timelines.Replies(ctx, timeline.RepliesRequest{
 		Reader: reader, Post: c.gin.Param("id"), After: ask.position, Limit: ask.Limit, Oldest: ask.Order == "oldest",
 	})
-	return &entryPage{reader: reader, TimelinePage: page}, err
+	return &entryPage{reader: reader, Page: page}, err
 }
 
 // sourceOf returns the source of a requested post: following if it is in the reader's timeline,
@@ -62,7 +63,7 @@ func sourceOf(card *social.Card) string {
 
 // entryPage is an answer with a page of posts.
 type entryPage struct {
-	engine.TimelinePage
+	timeline.Page
 	reader string
 	source string // source of all posts; "" derives it from each post's reason
 	grid   bool   // the posts are tiles

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/engine/timeline"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/socialtest"
 )
@@ -35,7 +35,7 @@ func TestMakersSeeWhatTheyDidOnOtherServers(t *testing.T) {
 				return p.ID
 			}
 			read := func(agent string) (ids []string) {
-				page, err := other.network.timelines.Timeline(t.Context(), engine.TimelineRequest{Agent: agent, Limit: 100})
+				page, err := other.network.timelines.Timeline(t.Context(), timeline.Request{Agent: agent, Limit: 100})
 				require.NoError(t, err)
 				for _, c := range page.Posts {
 					ids = append(ids, c.ID)

@@ -13,6 +13,7 @@ import (
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/engine/timeline"
 	"github.com/freshet/freshet/feed"
 )
 
@@ -156,8 +157,8 @@ func (p *places) timeline(t *testing.T, s *server, reader string) {
 	p.list(t, s, reader, "timeline", page, err)
 }
 
-func (p *places) nextOf(reader string) engine.TimelineRequest {
-	r := engine.TimelineRequest{Agent: reader, Limit: 1 + p.rnd.IntN(8)}
+func (p *places) nextOf(reader string) timeline.Request {
+	r := timeline.Request{Agent: reader, Limit: 1 + p.rnd.IntN(8)}
 	if p.rnd.IntN(3) > 0 {
 		r.Below = p.cursors[reader]
 	}
@@ -167,7 +168,7 @@ func (p *places) nextOf(reader string) engine.TimelineRequest {
 // author reads a page of an author, sometimes without being signed in.
 func (p *places) author(t *testing.T, s *server, reader string) {
 	t.Helper()
-	r := engine.AuthorRequest{Reader: reader, Author: p.anyOf(p.authors), Limit: 1 + p.rnd.IntN(6)}
+	r := timeline.AuthorRequest{Reader: reader, Author: p.anyOf(p.authors), Limit: 1 + p.rnd.IntN(6)}
 	if p.rnd.IntN(4) == 0 {
 		r.Reader = ""
 	}
@@ -178,7 +179,7 @@ func (p *places) author(t *testing.T, s *server, reader string) {
 }
 
 // list records a page without a session. It may repeat posts.
-func (p *places) list(t *testing.T, s *server, reader, what string, page engine.TimelinePage, err error) {
+func (p *places) list(t *testing.T, s *server, reader, what string, page timeline.Page, err error) {
 	t.Helper()
 	var keys []string
 	for _, c := range page.Posts {
@@ -251,7 +252,7 @@ func (p *places) devices(t *testing.T, reader string) {
 	}
 	type look struct {
 		server *server
-		page   engine.TimelinePage
+		page   timeline.Page
 		err    error
 	}
 	calls, looks := make([]call, 4), make([]look, 2)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/engine/timeline"
 	"github.com/freshet/freshet/feed"
 )
 
@@ -142,7 +143,7 @@ func ofHome(r engine.Request) engine.Request {
 
 func readTimeline(ctx context.Context, t *testing.T, a *App, reader string, limit int) {
 	t.Helper()
-	page, err := a.network.timelines.Timeline(ctx, engine.TimelineRequest{Agent: reader, Limit: limit})
+	page, err := a.network.timelines.Timeline(ctx, timeline.Request{Agent: reader, Limit: limit})
 	require.NoError(t, err)
 	require.Len(t, page.Posts, limit)
 	require.Empty(t, page.Degraded)

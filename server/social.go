@@ -7,6 +7,7 @@ import (
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/engine"
+	timelines "github.com/freshet/freshet/engine/timeline"
 	"github.com/freshet/freshet/handler"
 	"github.com/freshet/freshet/internal/periodic"
 	"github.com/freshet/freshet/recall/trending"
@@ -54,9 +55,9 @@ type posts struct {
 // network holds the parts for posts and timelines.
 type network struct {
 	*posts
-	timelines *engine.Timelines
+	timelines *timelines.Timelines
 	suggester *engine.Suggester
-	watcher   *engine.Watcher
+	watcher   *timelines.Watcher
 }
 
 // openPosts opens posts, follows and lists over the items; nil if they are off.
@@ -160,18 +161,19 @@ func (b *builder) openNetwork(p *posts, profiles catalog.Profiles, trends trendi
 	if p == nil {
 		return nil
 	}
+	reads := timelines.Config{Clock: cfg.Clock, Log: cfg.Log, Begin: cfg.Begin}
 	return &network{
 		posts: p,
-		timelines: engine.NewTimelines(engine.TimelineStores{
+		timelines: timelines.New(timelines.Stores{
 			Posts: p.shown, Kept: p.kept, Lists: repair.Reader(p.lists, p.completeness), Late: p.completeness.Incomplete, Behind: p.completeness.QueueBehind,
 			Outboxes: timeline.NewCopies(p.outboxes, timeline.OutboxCap, b.clock), Builder: p.fanout, Profiles: profiles,
-		}, cfg),
+		}, reads),
 		suggester: engine.NewSuggester(engine.SuggestStores{
 			Posts: p.store, Queue: p.store, Trending: trends, Profiles: profiles,
 		}, cfg),
-		watcher: engine.NewWatcher(engine.WatchStores{
+		watcher: timelines.NewWatcher(timelines.WatchStores{
 			Posts: p.store, Lists: p.lists, Outboxes: p.outboxes, Builder: p.fanout, Profiles: profiles,
-		}, b.streams, cfg),
+		}, b.streams, reads),
 	}
 }
 

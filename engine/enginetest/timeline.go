@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
 
-	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/engine/timeline"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social"
 )
@@ -24,7 +24,7 @@ var timelines embed.FS
 // TimelineSystem is a system that scenarios of timelines run against.
 type TimelineSystem struct {
 	Store     social.Store
-	Timelines *engine.Timelines
+	Timelines *timeline.Timelines
 	// Settle waits until no job is queued or running.
 	Settle func(t *testing.T)
 	// Lists makes the lists unavailable, or available again.
@@ -202,7 +202,7 @@ func (st *timelineStory) post(p timelinePost) {
 
 func (st *timelineStory) read(s *timelineStep, name string) {
 	require.NotEmpty(st, s.Timeline, "%s does nothing", name)
-	r := engine.TimelineRequest{Agent: s.Timeline, Limit: 20}
+	r := timeline.Request{Agent: s.Timeline, Limit: 20}
 	if s.Limit > 0 {
 		r.Limit = s.Limit
 	}
@@ -228,7 +228,7 @@ func (st *timelineStory) read(s *timelineStep, name string) {
 	st.compare(s, page, name)
 }
 
-func (st *timelineStory) compare(s *timelineStep, page engine.TimelinePage, name string) {
+func (st *timelineStory) compare(s *timelineStep, page timeline.Page, name string) {
 	got := make([]string, len(page.Posts))
 	for i, c := range page.Posts {
 		got[i] = strings.TrimPrefix(c.ID, social.PostPrefix)

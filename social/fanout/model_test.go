@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/freshet/freshet/engine"
+	timelines "github.com/freshet/freshet/engine/timeline"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/social"
@@ -81,7 +81,7 @@ func model(t *testing.T, open openLists, schedules int) {
 
 type world struct {
 	*env
-	timelines []*engine.Timelines // of the servers a and b
+	timelines []*timelines.Timelines // of the servers a and b
 	rnd       *rand.Rand
 	agents    []string
 	circles   []social.Circle
@@ -96,7 +96,7 @@ type world struct {
 
 func newWorld(e *env, seed uint64) *world {
 	w := &world{env: e, rnd: rand.New(rand.NewPCG(seed, 7)), last: map[[2]string]int{}}
-	w.timelines = []*engine.Timelines{w.newTimelines(e.a), w.newTimelines(e.b)}
+	w.timelines = []*timelines.Timelines{w.newTimelines(e.a), w.newTimelines(e.b)}
 	for i := range 6 {
 		w.agents = append(w.agents, fmt.Sprintf("m%d_%d", seed, i))
 	}

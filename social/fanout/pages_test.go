@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/freshet/freshet/catalog"
-	"github.com/freshet/freshet/engine"
+	timelines "github.com/freshet/freshet/engine/timeline"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
@@ -17,11 +17,11 @@ import (
 const mostPages = 1000
 
 // newTimelines returns timelines that read the lists under test as a server does.
-func (w *world) newTimelines(f *Fanout) *engine.Timelines {
-	return engine.NewTimelines(engine.TimelineStores{
+func (w *world) newTimelines(f *Fanout) *timelines.Timelines {
+	return timelines.New(timelines.Stores{
 		Posts: shown{f.d.Store, w}, Lists: f.d.Lists, Outboxes: timeline.NewCopies(f.d.Outboxes, testOutboxCap, w.clock),
 		Builder: building{f}, Profiles: noProfiles{},
-	}, engine.Config{Clock: w.clock})
+	}, timelines.Config{Clock: w.clock})
 }
 
 // building builds lists as a server does, but does not share a build within the server: the process
@@ -98,7 +98,7 @@ func has(list []social.Entry, id string) bool {
 // scroll reads a timeline to its end, each page from a random server. No post may be repeated,
 // whatever happens between the pages.
 func (w *world) scroll(ctx context.Context, agent string, limit int) (all []social.Entry, err error) {
-	r := engine.TimelineRequest{Agent: agent, Limit: limit}
+	r := timelines.Request{Agent: agent, Limit: limit}
 	for range mostPages {
 		page, err := pick(w, w.timelines).Timeline(ctx, r)
 		if err != nil {

@@ -1,4 +1,4 @@
-package engine_test
+package timeline_test
 
 import (
 	"context"
@@ -11,23 +11,24 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/engine/enginetest"
+	"github.com/freshet/freshet/engine/timeline"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social"
-	"github.com/freshet/freshet/social/timeline"
+	lists "github.com/freshet/freshet/social/timeline"
 )
 
 // watching is a network with a watcher. It counts the watcher's calls and can make them fail.
 type watching struct {
-	*network
-	watcher *engine.Watcher
+	*enginetest.Network
+	watcher *timeline.Watcher
 	posts   *countedPosts
 	lists   *countedLists
 	arrived int // number of late posts
 }
 
 type countedPosts struct {
-	engine.WatchPosts
+	timeline.WatchPosts
 	cards, pulls, followed, public atomic.Int64
 	down                           atomic.Bool
 }
@@ -59,34 +60,34 @@ func (p *countedPosts) NewestPublic(ctx context.Context, n int) ([]social.Entry,
 }
 
 type countedLists struct {
-	timeline.Lists
+	lists.Lists
 	heads atomic.Int64
 	down  atomic.Bool
 	hangs atomic.Bool
 }
 
-func (l *countedLists) Heads(ctx context.Context, names []string) ([]timeline.Head, error) {
+func (l *countedLists) Heads(ctx context.Context, names []string) ([]lists.Head, error) {
 	l.heads.Add(1)
 	if l.hangs.Load() {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}
 	if l.down.Load() {
-		return nil, timeline.ErrUnavailable
+		return nil, lists.ErrUnavailable
 	}
 	return l.Lists.Heads(ctx, names)
 }
 
 func newWatching(t *testing.T, most int) *watching {
-	n := newNetworkOf(t, timeline.Cap, timeline.OutboxCap)
-	w := &watching{network: n, posts: &countedPosts{WatchPosts: n.store}, lists: &countedLists{Lists: n.lists}}
-	w.watcher = engine.NewWatcher(engine.WatchStores{
-		Posts: w.posts, Lists: w.lists, Outboxes: n.outboxes, Builder: n, Profiles: n,
-	}, most, engine.Config{Clock: w.now})
+	n := enginetest.NewNetworkOf(t, lists.Cap, lists.OutboxCap)
+	w := &watching{Network: n, posts: &countedPosts{WatchPosts: n.Store}, lists: &countedLists{Lists: n.Lists}}
+	w.watcher = timeline.NewWatcher(timeline.WatchStores{
+		Posts: w.posts, Lists: w.lists, Outboxes: n.Outboxes, Builder: n, Profiles: n,
+	}, most, timeline.Config{Clock: w.Now})
 	return w
 }
 
-func (w *watching) watch(agent string, since ...social.Position) *engine.Watch {
+func (w *watching) watch(agent string, since ...social.Position) *timeline.Watch {
 	w.Helper()
 	var from *social.Position
 	if len(since) > 0 {
@@ -101,19 +102,19 @@ func (w *watching) watch(agent string, since ...social.Position) *engine.Watch {
 // publish creates a post one second after the previous one.
 func (w *watching) publish(author string, a social.Audience) social.Post {
 	w.Helper()
-	w.advance(time.Second)
-	return w.post(author, a)
+	w.Advance(time.Second)
+	return w.Post(author, a)
 }
 
 // told runs a check and verifies what the watch reports.
-func (w *watching) told(watch *engine.Watch, count int, newest social.Post) {
+func (w *watching) told(watch *timeline.Watch, count int, newest social.Post) {
 	w.Helper()
 	w.watcher.Poll(w.Context())
-	require.Equal(w, engine.News{Count: count, Head: newest.Position()}, watch.Take())
+	require.Equal(w, timeline.News{Count: count, Head: newest.Position()}, watch.Take())
 	<-watch.Ready()
 }
 
-func (w *watching) silent(watch *engine.Watch) {
+func (w *watching) silent(watch *timeline.Watch) {
 	w.Helper()
 	w.watcher.Poll(w.Context())
 	require.Zero(w, watch.Take())
@@ -123,8 +124,8 @@ func (w *watching) silent(watch *engine.Watch) {
 // celebrity makes an author's posts pulled.
 func (w *watching) celebrity(author string) {
 	w.Helper()
-	require.NoError(w, w.store.PutAuthor(w.Context(), social.Author{ID: author}, time.Time{}))
-	w.deliver(author, social.Push, social.Pull)
+	require.NoError(w, w.Store.PutAuthor(w.Context(), social.Author{ID: author}, time.Time{}))
+	w.Deliver(author, social.Push, social.Pull)
 	require.NoError(w, w.Outbox(w.Context(), []string{author}))
 }
 
@@ -133,7 +134,7 @@ var public, followers = social.Audience{Public: true}, social.Audience{Followers
 func TestAWatchIsToldWhatIsNew(t *testing.T) {
 	t.Parallel()
 	w := newWatching(t, 0)
-	w.follow("r", "a")
+	w.Follow("r", "a")
 	old := w.publish("a", public)
 	watch := w.watch("r")
 	require.Equal(t, old.Position(), watch.Start())
@@ -167,7 +168,7 @@ func TestAWatchIsToldWhatIsNew(t *testing.T) {
 			last = w.publish("a", public)
 			w.watcher.Poll(t.Context())
 		}
-		w.told(watch, engine.MostNew, last)
+		w.told(watch, timeline.MostNew, last)
 	})
 }
 
@@ -177,7 +178,7 @@ func TestTheWatcherLooksAgainAndAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWatching(t, 0)
-		w.follow("r", "a")
+		w.Follow("r", "a")
 		watch := w.watch("r")
 		ctx, stop := context.WithCancel(t.Context())
 		running := make(chan struct{})
@@ -189,24 +190,24 @@ func TestTheWatcherLooksAgainAndAgain(t *testing.T) {
 			synctest.Wait()
 			require.Equal(t, want, w.lists.heads.Load()-before)
 		}
-		looks(0, engine.PollEvery-time.Nanosecond)
-		looks(1, engine.PollEvery)
-		looks(1, 2*engine.PollEvery-time.Nanosecond)
+		looks(0, timeline.PollEvery-time.Nanosecond)
+		looks(1, timeline.PollEvery)
+		looks(1, 2*timeline.PollEvery-time.Nanosecond)
 		newest := w.publish("a", public)
 		require.Zero(t, watch.Take())
 		<-watch.Ready()
-		require.Equal(t, 2*engine.PollEvery, time.Since(begun), "the next check notifies")
-		require.Equal(t, engine.News{Count: 1, Head: newest.Position()}, watch.Take())
+		require.Equal(t, 2*timeline.PollEvery, time.Since(begun), "the next check notifies")
+		require.Equal(t, timeline.News{Count: 1, Head: newest.Position()}, watch.Take())
 
 		w.lists.hangs.Store(true)
 		const lookLimit = 10 * time.Second
-		hangs := 3 * engine.PollEvery
+		hangs := 3 * timeline.PollEvery
 		looks(3, hangs+lookLimit-time.Nanosecond)
 		w.lists.hangs.Store(false)
 		newest = w.publish("a", public)
 		<-watch.Ready()
 		require.Equal(t, hangs+lookLimit, time.Since(begun), "the ticks of meanwhile are one")
-		require.Equal(t, engine.News{Count: 1, Head: newest.Position()}, watch.Take())
+		require.Equal(t, timeline.News{Count: 1, Head: newest.Position()}, watch.Take())
 		stop()
 		<-running
 		require.Equal(t, hangs+lookLimit, time.Since(begun))
@@ -221,7 +222,7 @@ func TestAWatchOfAnEmptyTimeline(t *testing.T) {
 	w.silent(watch)
 	w.publish("r", public)
 	w.silent(watch) // the reader's own posts are not news
-	w.follow("r", "a")
+	w.Follow("r", "a")
 	w.told(watch, 1, w.publish("a", public))
 }
 
@@ -229,7 +230,7 @@ func TestAWatchOfAnEmptyTimeline(t *testing.T) {
 func TestWatchesOfWhatIsPulled(t *testing.T) {
 	t.Parallel()
 	w := newWatching(t, 0)
-	w.follow("r", "star")
+	w.Follow("r", "star")
 	w.celebrity("star")
 	before := w.publish("star", public)
 	watch, late, server := w.watch("r"), w.watch("late"), w.watch("s")
@@ -239,13 +240,13 @@ func TestWatchesOfWhatIsPulled(t *testing.T) {
 
 	// A follow changes the version of the list, which triggers a new query of the follows.
 	for agent, author := range map[string]string{"late": "star", "s": social.Server} {
-		w.follow(agent, author)
+		w.Follow(agent, author)
 		require.NoError(t, w.lists.ClearToken(t.Context(), []string{agent}))
 	}
 	w.watcher.Poll(t.Context())
 	late.Take()
 	server.Take()
-	for _, watch := range []*engine.Watch{late, server} {
+	for _, watch := range []*timeline.Watch{late, server} {
 		select {
 		case <-watch.Ready():
 		default:
@@ -253,8 +254,8 @@ func TestWatchesOfWhatIsPulled(t *testing.T) {
 	}
 	news := w.publish("star", public)
 	w.told(watch, 1, news)
-	require.Equal(t, engine.News{Count: 1, Head: news.Position()}, late.Take())
-	require.Equal(t, engine.News{Count: 1, Head: news.Position()}, server.Take())
+	require.Equal(t, timeline.News{Count: 1, Head: news.Position()}, late.Take())
+	require.Equal(t, timeline.News{Count: 1, Head: news.Position()}, server.Take())
 	<-late.Ready()
 	<-server.Ready()
 	w.told(server, 1, w.publish("stranger", public))
@@ -262,11 +263,11 @@ func TestWatchesOfWhatIsPulled(t *testing.T) {
 	w.silent(server)
 
 	// An author who becomes pulled is noticed in time even if the list does not change.
-	w.follow("r", "rising")
+	w.Follow("r", "rising")
 	require.NoError(t, w.lists.ClearToken(t.Context(), []string{"r"}))
 	w.silent(watch)
 	w.celebrity("rising")
-	w.advance(time.Minute)
+	w.Advance(time.Minute)
 	w.told(watch, 1, w.publish("rising", public))
 }
 
@@ -275,29 +276,29 @@ func TestAWatchOmitsWhatTheAgentDoesNotSee(t *testing.T) {
 	t.Parallel()
 	for name, hide := range map[string]func(w *watching, p social.Post) error{
 		"deleted": func(w *watching, p social.Post) error {
-			return w.store.DeletePost(w.Context(), p.ID, "a", time.Time{})
+			return w.Store.DeletePost(w.Context(), p.ID, "a", time.Time{})
 		},
 		"unfollowed": func(w *watching, _ social.Post) error {
-			_, err := w.store.Unfollow(w.Context(), "r", "a", time.Time{})
+			_, err := w.Store.Unfollow(w.Context(), "r", "a", time.Time{})
 			return err
 		},
 		"blocked": func(w *watching, _ social.Post) error {
-			_, err := w.store.Block(w.Context(), "a", "r")
+			_, err := w.Store.Block(w.Context(), "a", "r")
 			return err
 		},
 		"muted author": func(w *watching, _ social.Post) error {
-			w.profile = feed.Profile{MutedAuthors: []string{"a"}}
+			w.Reader = feed.Profile{MutedAuthors: []string{"a"}}
 			return nil
 		},
 		"muted tag": func(w *watching, _ social.Post) error {
-			w.profile = feed.Profile{MutedTags: []string{"tag"}}
+			w.Reader = feed.Profile{MutedTags: []string{"tag"}}
 			return nil
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWatching(t, 0)
-			w.follow("r", "a", "b")
+			w.Follow("r", "a", "b")
 			watch := w.watch("r")
 			require.NoError(t, hide(w, w.publish("a", public)))
 			w.silent(watch)
@@ -315,7 +316,7 @@ func TestAWatchOmitsWhatTheAgentDoesNotSee(t *testing.T) {
 func TestWatchesWhileSomethingIsDown(t *testing.T) {
 	t.Parallel()
 	w := newWatching(t, 0)
-	w.follow("r", "a")
+	w.Follow("r", "a")
 	old := w.publish("a", public)
 	watch := w.watch("r")
 	w.lists.down.Store(true)
@@ -330,8 +331,8 @@ func TestWatchesWhileSomethingIsDown(t *testing.T) {
 	w.silent(watch)
 	w.posts.down.Store(false)
 	w.told(watch, 1, first)
-	for _, watch := range []*engine.Watch{second, third} {
-		require.Equal(t, engine.News{Count: 1, Head: first.Position()}, watch.Take())
+	for _, watch := range []*timeline.Watch{second, third} {
+		require.Equal(t, timeline.News{Count: 1, Head: first.Position()}, watch.Take())
 	}
 
 	w.lists.down.Store(true)
@@ -343,8 +344,8 @@ func TestWatchesWhileSomethingIsDown(t *testing.T) {
 
 	// No post is pushed to an expired list, so the list is rebuilt.
 	require.NoError(t, w.lists.Drop(t.Context(), []string{"r"}))
-	w.advance(time.Second)
-	_, _, err = w.store.CreatePost(t.Context(), social.Post{Author: "a", Caption: "x", Audience: public}, social.Creation{})
+	w.Advance(time.Second)
+	_, _, err = w.Store.CreatePost(t.Context(), social.Post{Author: "a", Caption: "x", Audience: public}, social.Creation{})
 	require.NoError(t, err)
 	w.watcher.Poll(t.Context())
 	require.Equal(t, 1, watch.Take().Count)
@@ -357,14 +358,14 @@ func TestStreamsOfOneAgentAreToldEachTheirOwn(t *testing.T) {
 	w := newWatching(t, 0)
 	agents := []string{"r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8"} // streams are checked in any order
 	for _, r := range agents {
-		w.follow(r, "a")
+		w.Follow(r, "a")
 	}
 	old := w.publish("a", public)
 	for range 20 {
 		w.publish("a", public)
 	}
-	w.advance(time.Hour) // none of the posts counts as late
-	var late, current []*engine.Watch
+	w.Advance(time.Hour) // none of the posts counts as late
+	var late, current []*timeline.Watch
 	for _, r := range agents {
 		current = append(current, w.watch(r))
 	}
@@ -376,16 +377,16 @@ func TestStreamsOfOneAgentAreToldEachTheirOwn(t *testing.T) {
 	last := w.publish("a", public)
 	w.watcher.Poll(t.Context())
 	for i := range agents {
-		require.Equal(t, engine.News{Count: 21, Head: last.Position()}, late[i].Take())
-		require.Equal(t, engine.News{Count: 1, Head: last.Position()}, current[i].Take())
+		require.Equal(t, timeline.News{Count: 21, Head: last.Position()}, late[i].Take())
+		require.Equal(t, timeline.News{Count: 1, Head: last.Position()}, current[i].Take())
 	}
 }
 
 func TestBoundsOfWatches(t *testing.T) {
 	t.Parallel()
-	w := newWatching(t, engine.AgentWatches+1)
-	var open []*engine.Watch
-	for range engine.AgentWatches {
+	w := newWatching(t, timeline.AgentWatches+1)
+	var open []*timeline.Watch
+	for range timeline.AgentWatches {
 		watch, err := w.watcher.Watch(t.Context(), "r", nil)
 		require.NoError(t, err)
 		open = append(open, watch)
@@ -404,7 +405,7 @@ func TestBoundsOfWatches(t *testing.T) {
 			watch.Close()
 		}
 	}
-	w.follow("other", "a")
+	w.Follow("other", "a")
 	w.told(last, 1, w.publish("a", public))
 	w.watcher.End()
 	<-last.Ended()
@@ -424,7 +425,7 @@ func TestALookCostsNoQueryPerWatch(t *testing.T) {
 		for i := range agents {
 			edges = append(edges, social.Edge{Agent: fmt.Sprint("r", i), Author: author})
 		}
-		_, _, err := w.store.FollowAll(t.Context(), edges, w.now())
+		_, _, err := w.Store.FollowAll(t.Context(), edges, w.Now())
 		require.NoError(t, err)
 	}
 	for i := range agents {
@@ -441,7 +442,7 @@ func TestALookCostsNoQueryPerWatch(t *testing.T) {
 		after[i] -= before[i]
 	}
 	assert.Equal(t, [5]int64{1, 0, 1, 0, 0}, after)
-	w.advance(time.Minute)
+	w.Advance(time.Minute)
 	before = count()
 	w.watcher.Poll(t.Context())
 	assert.Equal(t, int64(3), count()[1]-before[1], "500 agents a statement")
@@ -456,25 +457,25 @@ func TestOnePostForManyWatches(t *testing.T) {
 	for i := range agents {
 		edges = append(edges, social.Edge{Agent: fmt.Sprint("r", i), Author: "a"})
 	}
-	_, _, err := w.store.FollowAll(t.Context(), edges, w.now())
+	_, _, err := w.Store.FollowAll(t.Context(), edges, w.Now())
 	require.NoError(t, err)
-	var watches []*engine.Watch
+	var watches []*timeline.Watch
 	for _, e := range edges {
 		watches = append(watches, w.watch(e.Agent))
 	}
-	_, err = w.store.Block(t.Context(), "a", "r7")
+	_, err = w.Store.Block(t.Context(), "a", "r7")
 	require.NoError(t, err)
-	w.advance(time.Second)
-	p, _, err := w.store.CreatePost(t.Context(), social.Post{Author: "a", Caption: "x", Audience: followers}, social.Creation{})
+	w.Advance(time.Second)
+	p, _, err := w.Store.CreatePost(t.Context(), social.Post{Author: "a", Caption: "x", Audience: followers}, social.Creation{})
 	require.NoError(t, err)
 	for i := range agents { // the list of r7 has the post although r7 may not see it
-		w.push(w.lists, fmt.Sprint("r", i), p)
+		w.Push(w.lists, fmt.Sprint("r", i), p)
 	}
 	w.watcher.Poll(t.Context())
 	for i, watch := range watches {
-		want := engine.News{Count: 1, Head: p.Position()}
+		want := timeline.News{Count: 1, Head: p.Position()}
 		if i == 7 {
-			want = engine.News{}
+			want = timeline.News{}
 		}
 		require.Equal(t, want, watch.Take(), i)
 	}

@@ -1,4 +1,4 @@
-package engine
+package timeline
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 
 	"github.com/freshet/freshet/internal/safego"
 	"github.com/freshet/freshet/social"
-	"github.com/freshet/freshet/social/timeline"
+	lists "github.com/freshet/freshet/social/timeline"
 )
 
 const (
@@ -41,14 +41,14 @@ const (
 type round struct {
 	w       *Watcher
 	watches []*Watch
-	public  []social.Entry           // newest public posts, if a watch's agent follows [social.Server]
-	authors []string                 // authors whose outboxes were checked
-	boxes   map[string]timeline.Head // their heads, if ready
-	recent  timeline.Position        // minimum position at which a late post is reported
+	public  []social.Entry        // newest public posts, if a watch's agent follows [social.Server]
+	authors []string              // authors whose outboxes were checked
+	boxes   map[string]lists.Head // their heads, if ready
+	recent  lists.Position        // minimum position at which a late post is reported
 }
 
 func (w *Watcher) round(watches []*Watch) round {
-	return round{w: w, watches: watches, recent: timeline.Position{At: w.cfg.Clock().Add(-lateFor).Unix()}}
+	return round{w: w, watches: watches, recent: lists.Position{At: w.cfg.Clock().Add(-lateFor).Unix()}}
 }
 
 // Poll checks all watched timelines once and reports new posts. A later check covers stores that
@@ -145,7 +145,7 @@ func (r *round) heads(ctx context.Context) error {
 // top sets the newest position and the state of a timeline from its sources; public is the state
 // of the public posts.
 func (r *round) top(w *Watch, public uint64) {
-	w.whole = w.list.State == timeline.Ready
+	w.whole = w.list.State == lists.Ready
 	w.newest = w.list.Newest
 	w.state = maphash.Comparable(r.w.seed, w.list)
 	for _, author := range w.pulled.Authors {
@@ -160,7 +160,7 @@ func (r *round) top(w *Watch, public uint64) {
 	}
 }
 
-func later(a, b timeline.Position) timeline.Position {
+func later(a, b lists.Position) lists.Position {
 	if b.Compare(a) > 0 {
 		return b
 	}
@@ -183,7 +183,7 @@ func (r *round) lists(ctx context.Context) error {
 func (r *round) build(ctx context.Context) error {
 	var missing []*Watch
 	for _, w := range r.watches {
-		if w.list.State == timeline.None && len(missing) < buildsPerCheck {
+		if w.list.State == lists.None && len(missing) < buildsPerCheck {
 			missing = append(missing, w)
 		}
 	}
@@ -195,7 +195,7 @@ func (r *round) build(ctx context.Context) error {
 	for _, w := range missing {
 		g.Go(safego.Func(func() error {
 			err := r.w.stores.Builder.Build(ctx, w.agent)
-			if errors.Is(err, timeline.ErrUnavailable) || errors.Is(err, social.ErrUnavailable) || ctx.Err() != nil {
+			if errors.Is(err, lists.ErrUnavailable) || errors.Is(err, social.ErrUnavailable) || ctx.Err() != nil {
 				return err
 			}
 			return nil // the list is not ready, which its head shows
@@ -237,7 +237,7 @@ func (r *round) outboxes(ctx context.Context) error {
 	}
 	slices.Sort(r.authors)
 	r.authors = slices.Compact(r.authors)
-	r.boxes = make(map[string]timeline.Head, len(r.authors))
+	r.boxes = make(map[string]lists.Head, len(r.authors))
 	if len(r.authors) == 0 {
 		return nil
 	}
@@ -247,7 +247,7 @@ func (r *round) outboxes(ctx context.Context) error {
 	}
 	var missing []string
 	for i, h := range heads {
-		if h.State == timeline.Ready {
+		if h.State == lists.Ready {
 			r.boxes[r.authors[i]] = h
 		} else if len(missing) < outboxesAtOnce {
 			missing = append(missing, r.authors[i])

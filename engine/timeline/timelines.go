@@ -1,4 +1,6 @@
-package engine
+// Package timeline reads the timelines of agents, the pages of authors and groups, and replies, and
+// watches timelines for news. Lists only propose posts; the social store decides what a reader sees.
+package timeline
 
 import (
 	"cmp"
@@ -13,11 +15,11 @@ import (
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/safego"
 	"github.com/freshet/freshet/social"
-	"github.com/freshet/freshet/social/timeline"
+	lists "github.com/freshet/freshet/social/timeline"
 )
 
-// MaxTimelineLimit bounds a page of a timeline.
-const MaxTimelineLimit = 100
+// MaxLimit bounds a page of a timeline.
+const MaxLimit = 100
 
 // refills is how often a page that lost posts to the visibility query or to mutes is topped up.
 const refills = 3
@@ -25,32 +27,32 @@ const refills = 3
 // outboxesAtOnce is how many missing outboxes are built for one page, which the store answers.
 const outboxesAtOnce = 16
 
-// TimelineRequest asks for a page of an agent's timeline: all posts of the authors they follow.
-type TimelineRequest struct {
+// Request asks for a page of an agent's timeline: all posts of the authors they follow.
+type Request struct {
 	Agent string
 	Below social.Position // position of the cursor; zero means from the newest
-	Limit int             // 1 to [MaxTimelineLimit]
+	Limit int             // 1 to [MaxLimit]
 }
 
-// TimelinePage is a page of a timeline.
-type TimelinePage struct {
+// Page is a page of a timeline.
+type Page struct {
 	Posts []social.Card // newest first, each visible to the agent
 	// Next is the position for the next page's Below: of the last post examined that the agent may
 	// see, or one that names no post. A page may be short, even empty, although there is more. Zero
 	// means that no such post was examined, and there is no more.
 	Next     social.Position
 	HasMore  bool
-	Degraded []string // the missing parts, as in [Answer]
-	// NewReader is as in [Answer], for an empty timeline.
+	Degraded []string // the missing parts, as in the engine's Answer
+	// NewReader is as in the engine's Answer, for an empty timeline.
 	NewReader bool
 }
 
-// TimelineStores are the stores that timelines are read from; all but Kept, Late
+// Stores are the stores that timelines are read from; all but Kept, Late
 // and Behind are required.
-type TimelineStores struct {
-	Posts    TimelinePosts
-	Lists    timeline.Reader // of agents
-	Outboxes timeline.Reader // of authors whose posts are pulled
+type Stores struct {
+	Posts    Posts
+	Lists    lists.Reader // of agents
+	Outboxes lists.Reader // of authors whose posts are pulled
 	Builder  ListBuilder
 	Profiles catalog.Profiles
 	// Kept answers with the lists while Posts is unavailable. Nil disables this.
@@ -63,8 +65,8 @@ type TimelineStores struct {
 	Behind func() bool
 }
 
-// TimelinePosts is the part of the social store that timelines use.
-type TimelinePosts interface {
+// Posts is the part of the social store that timelines use.
+type Posts interface {
 	social.Cards
 	social.GridCards
 	// Pull, Newest, Celebrities, Grid, CirclePosts and Replies are those of [social.Store].
@@ -80,7 +82,7 @@ type TimelinePosts interface {
 type ListBuilder interface {
 	// Build builds the agent's list, or waits while it is being built elsewhere, and returns nil
 	// when it can be read. Otherwise the store answers instead. Errors wrap
-	// [timeline.ErrUnavailable] or [social.ErrUnavailable], or report that the list kept
+	// [Lists.ErrUnavailable] or [social.ErrUnavailable], or report that the list kept
 	// changing. It may be called again.
 	Build(ctx context.Context, agent string) error
 	// Outbox builds the outboxes of authors in the same way.
@@ -89,14 +91,14 @@ type ListBuilder interface {
 
 // Timelines reads timelines. It is safe for concurrent use.
 type Timelines struct {
-	stores  TimelineStores
+	stores  Stores
 	showing Showing // the engine whose home uses them; nil means shown posts are not recorded
 	cfg     Config
 	heads   *lru.Cache[string, postHead]
 }
 
-// NewTimelines returns a reader of timelines. Of the configuration it uses Log and Begin.
-func NewTimelines(stores TimelineStores, cfg Config) *Timelines {
+// New returns a reader of timelines. Of the configuration it uses Log and Begin.
+func New(stores Stores, cfg Config) *Timelines {
 	heads, _ := lru.New[string, postHead](rememberedHeads) // fails only for a size that is not positive
 	return &Timelines{stores: stores, cfg: cfg.withDefaults(), heads: heads}
 }
@@ -114,25 +116,25 @@ func (t *Timelines) Warm(ctx context.Context, agent string) error {
 // query for the page, which are shown. Without the lists the store proposes too. While the store
 // is unavailable, the list proposes and cached public posts are shown; if there are none, it is
 // an error. Errors wrap [feed.ErrBadID], [feed.ErrBadLimit] or [social.ErrUnavailable].
-func (t *Timelines) Timeline(ctx context.Context, r TimelineRequest) (TimelinePage, error) {
-	if err := cmp.Or(feed.CheckLimit(r.Limit, MaxTimelineLimit), social.CheckAgent(r.Agent)); err != nil {
-		return TimelinePage{}, err
+func (t *Timelines) Timeline(ctx context.Context, r Request) (Page, error) {
+	if err := cmp.Or(feed.CheckLimit(r.Limit, MaxLimit), social.CheckAgent(r.Agent)); err != nil {
+		return Page{}, err
 	}
-	read := &timelineRead{t: t, agent: r.Agent}
+	read := &pageRead{t: t, agent: r.Agent}
 	ctx = t.cfg.Begin(ctx)
 	page, err := read.page(ctx, r)
 	if errors.Is(err, social.ErrUnavailable) {
 		page, err = read.keptPage(ctx, r, err)
 	}
 	if err != nil {
-		return TimelinePage{}, err
+		return Page{}, err
 	}
 	page.NewReader = read.isNew(ctx, &page, r.Below)
 	return t.answer(ctx, r.Agent, page, read.missing)
 }
 
 // answer completes a page for an agent, or "". It records the posts as shown before it returns.
-func (t *Timelines) answer(ctx context.Context, agent string, page TimelinePage, missing degraded.Parts) (TimelinePage, error) {
+func (t *Timelines) answer(ctx context.Context, agent string, page Page, missing degraded.Parts) (Page, error) {
 	if t.showing != nil && agent != "" {
 		ids := make([]string, 0, len(page.Posts))
 		for i := range page.Posts {
@@ -142,7 +144,7 @@ func (t *Timelines) answer(ctx context.Context, agent string, page TimelinePage,
 		}
 		noted, err := t.showing.Shown(ctx, agent, ids)
 		if err != nil {
-			return TimelinePage{}, err
+			return Page{}, err
 		}
 		if !noted {
 			missing |= degraded.Session
@@ -153,8 +155,8 @@ func (t *Timelines) answer(ctx context.Context, agent string, page TimelinePage,
 	return page, nil
 }
 
-// timelineRead holds the state of reading one page.
-type timelineRead struct {
+// pageRead holds the state of reading one page.
+type pageRead struct {
 	t        *Timelines
 	agent    string
 	profile  feed.Profile
@@ -166,7 +168,7 @@ type timelineRead struct {
 	refusals *feed.Refusals // of the profile; nil until first used
 }
 
-func (r *timelineRead) page(ctx context.Context, req TimelineRequest) (page TimelinePage, err error) {
+func (r *pageRead) page(ctx context.Context, req Request) (page Page, err error) {
 	if err := r.about(ctx); err != nil {
 		return page, err
 	}
@@ -194,7 +196,7 @@ func (r *timelineRead) page(ctx context.Context, req TimelineRequest) (page Time
 // passed makes the next page begin after the last position examined, at, or as little before as
 // names no post: the agent may not see the posts since the request's cursor, from. It returns
 // false if no such position is after from.
-func (p *TimelinePage) passed(from, at social.Position, descending bool) bool {
+func (p *Page) passed(from, at social.Position, descending bool) bool {
 	if !p.Next.Zero() {
 		return true
 	}
@@ -212,7 +214,7 @@ func (p *TimelinePage) passed(from, at social.Position, descending bool) bool {
 
 // about reads the inputs of every page: the authors whose posts are pulled, and the mutes. The
 // mutes are read even if the store fails.
-func (r *timelineRead) about(ctx context.Context) error {
+func (r *pageRead) about(ctx context.Context) error {
 	var group errgroup.Group
 	var storeErr error
 	group.Go(safego.Func(func() error {
@@ -229,7 +231,7 @@ func (r *timelineRead) about(ctx context.Context) error {
 
 // readProfile reads the mutes. Without a profile there are none; if it is unreadable, the page is
 // degraded.
-func (r *timelineRead) readProfile(ctx context.Context) (err error) {
+func (r *pageRead) readProfile(ctx context.Context) (err error) {
 	r.profile, err = r.t.stores.Profiles.Profile(ctx, r.agent)
 	switch {
 	case errors.Is(err, feed.ErrNotFound):
@@ -243,7 +245,7 @@ func (r *timelineRead) readProfile(ctx context.Context) (err error) {
 
 // show queries the store for the proposed posts and puts those to show on the page. left reports
 // that some were not examined, because the page is full.
-func (r *timelineRead) show(ctx context.Context, page *TimelinePage, found []social.Position, limit int) (left bool, err error) {
+func (r *pageRead) show(ctx context.Context, page *Page, found []social.Position, limit int) (left bool, err error) {
 	if len(found) == 0 {
 		return false, nil
 	}
@@ -257,7 +259,7 @@ func (r *timelineRead) show(ctx context.Context, page *TimelinePage, found []soc
 // put puts the cards to show on the page. left reports that it is full and some were not
 // examined. A cursor names only what the agent may see: not a post that was deleted, or hidden from
 // them, since it was proposed.
-func (p *TimelinePage) put(cards []social.Card, found []social.Position, limit int, shows func(*social.Card, social.Position) bool) (left bool) {
+func (p *Page) put(cards []social.Card, found []social.Position, limit int, shows func(*social.Card, social.Position) bool) (left bool) {
 	for i, c := range cards {
 		if len(p.Posts) == limit {
 			return true
@@ -273,13 +275,13 @@ func (p *TimelinePage) put(cards []social.Card, found []social.Position, limit i
 }
 
 // shows reports whether the timeline shows a proposed post.
-func (r *timelineRead) shows(c *social.Card, at social.Position) bool {
+func (r *pageRead) shows(c *social.Card, at social.Position) bool {
 	return c.Visible && c.Reason != social.NoReason && c.CreatedAt == at.At && !r.mutes(c)
 }
 
 // mutes reports whether the agent's profile mutes a post. Languages do not count: only what the
 // reader has muted is left out, and never their own posts.
-func (r *timelineRead) mutes(c *social.Card) bool {
+func (r *pageRead) mutes(c *social.Card) bool {
 	if c.Author.ID == r.agent || !r.profile.HasMutes() {
 		return false
 	}

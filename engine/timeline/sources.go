@@ -1,4 +1,4 @@
-package engine
+package timeline
 
 import (
 	"context"
@@ -7,20 +7,20 @@ import (
 
 	"github.com/freshet/freshet/engine/degraded"
 	"github.com/freshet/freshet/social"
-	"github.com/freshet/freshet/social/timeline"
+	lists "github.com/freshet/freshet/social/timeline"
 )
 
 // proposal holds the entries that one source proposes below a position, newest first.
 type proposal struct {
-	entries []timeline.Position
+	entries []lists.Position
 	// bound is the position above which the source is complete, including bound itself if it is
 	// an entry. Zero means that the source is complete.
-	bound timeline.Position
+	bound lists.Position
 	ended bool // the bound is the floor of a list
 }
 
 // fromList returns the proposal of one page of a list.
-func fromList(p timeline.Page) proposal {
+func fromList(p lists.Page) proposal {
 	n := len(p.Entries)
 	if p.More && n > 0 {
 		return proposal{entries: p.Entries, bound: p.Entries[n-1]}
@@ -30,7 +30,7 @@ func fromList(p timeline.Page) proposal {
 
 // fromStore returns the proposal of the social store, which was asked for n entries.
 func fromStore(list []social.Entry, n int) proposal {
-	p := proposal{entries: each(list, func(e social.Entry) timeline.Position { return e.Position })}
+	p := proposal{entries: each(list, func(e social.Entry) lists.Position { return e.Position })}
 	if len(list) > 0 && len(list) == n {
 		p.bound = p.entries[n-1]
 	}
@@ -39,13 +39,13 @@ func fromStore(list []social.Entry, n int) proposal {
 
 // propose returns the newest n positions below another one, without gaps. more reports that there
 // are more.
-func (r *timelineRead) propose(ctx context.Context, below social.Position, n int) (found []social.Position, more bool, err error) {
+func (r *pageRead) propose(ctx context.Context, below social.Position, n int) (found []social.Position, more bool, err error) {
 	want := n + 1 // the last one shows that there are more
 	own, ok, err := r.own(ctx, below, want)
 	if err != nil {
 		return nil, false, err
 	}
-	var all []timeline.Position
+	var all []lists.Position
 	if ok {
 		var complete bool
 		if all, complete, err = r.merged(ctx, own, below, want); err != nil {
@@ -69,7 +69,7 @@ func (r *timelineRead) propose(ctx context.Context, below social.Position, n int
 
 // merged combines the proposals of list and outboxes. complete reports that nothing is below
 // them.
-func (r *timelineRead) merged(ctx context.Context, own proposal, below timeline.Position, want int) (all []timeline.Position, complete bool, err error) {
+func (r *pageRead) merged(ctx context.Context, own proposal, below lists.Position, want int) (all []lists.Position, complete bool, err error) {
 	pulled, ended, err := r.pulled(ctx, below, want)
 	if err != nil {
 		return nil, false, err
@@ -85,7 +85,7 @@ func (r *timelineRead) merged(ctx context.Context, own proposal, below timeline.
 	}
 	for i := range pulled {
 		if pulled[i].ended {
-			pulled[i].bound = timeline.Position{}
+			pulled[i].bound = lists.Position{}
 		}
 	}
 	all, complete = mergeProposals(append(pulled, own, fromStore(list, want)), want)
@@ -94,18 +94,18 @@ func (r *timelineRead) merged(ctx context.Context, own proposal, below timeline.
 
 // mergeProposals returns the newest want entries that are certainly without gaps. complete
 // reports that nothing is below them either.
-func mergeProposals(sources []proposal, want int) (all []timeline.Position, complete bool) {
-	var bound timeline.Position
+func mergeProposals(sources []proposal, want int) (all []lists.Position, complete bool) {
+	var bound lists.Position
 	for _, s := range sources {
 		all = append(all, s.entries...)
 		if !s.bound.Zero() && (bound.Zero() || s.bound.Compare(bound) > 0) {
 			bound = s.bound
 		}
 	}
-	slices.SortFunc(all, func(a, b timeline.Position) int { return b.Compare(a) })
+	slices.SortFunc(all, func(a, b lists.Position) int { return b.Compare(a) })
 	all = slices.Compact(all)
 	if !bound.Zero() {
-		all = slices.DeleteFunc(all, func(p timeline.Position) bool { return p.Compare(bound) < 0 })
+		all = slices.DeleteFunc(all, func(p lists.Position) bool { return p.Compare(bound) < 0 })
 	}
 	return all[:min(want, len(all))], bound.Zero()
 }
@@ -113,7 +113,7 @@ func mergeProposals(sources []proposal, want int) (all []timeline.Position, comp
 // own returns the proposal of the agent's list; false means that the store must answer. An agent
 // who follows [social.Server] gets every public post, which no list holds, and a list that must
 // be rebuilt is incomplete.
-func (r *timelineRead) own(ctx context.Context, below timeline.Position, n int) (proposal, bool, error) {
+func (r *pageRead) own(ctx context.Context, below lists.Position, n int) (proposal, bool, error) {
 	stores := r.t.stores
 	if stores.Late != nil && stores.Late() {
 		r.noLists = true
@@ -126,12 +126,12 @@ func (r *timelineRead) own(ctx context.Context, below timeline.Position, n int) 
 		r.missing |= degraded.Timeline
 	}
 	list, err := stores.Lists.Read(ctx, r.agent, below, n)
-	if err == nil && list.State != timeline.Ready {
+	if err == nil && list.State != lists.Ready {
 		if err = stores.Builder.Build(ctx, r.agent); err == nil {
 			list, err = stores.Lists.Read(ctx, r.agent, below, n)
 		}
 	}
-	if err == nil && list.State == timeline.Ready {
+	if err == nil && list.State == lists.Ready {
 		return fromList(list), true, nil
 	}
 	r.noLists = true // not to be read again for this page
@@ -140,7 +140,7 @@ func (r *timelineRead) own(ctx context.Context, below timeline.Position, n int) 
 		return proposal{}, false, ctx.Err()
 	case errors.Is(err, social.ErrUnavailable):
 		return proposal{}, false, err
-	case errors.Is(err, timeline.ErrUnavailable):
+	case errors.Is(err, lists.ErrUnavailable):
 		r.missing |= degraded.Timeline
 	case err != nil:
 		r.t.cfg.Log.WarnContext(ctx, "cannot read a list; the posts come from the store", "agent", r.agent, "error", err)
@@ -151,7 +151,7 @@ func (r *timelineRead) own(ctx context.Context, below timeline.Position, n int) 
 // pulled returns the proposals of those followed authors whose posts are in no list: from
 // their outboxes, and from the store for authors without one. ended lists the authors
 // whose outboxes end at a floor.
-func (r *timelineRead) pulled(ctx context.Context, below timeline.Position, n int) (out []proposal, ended []string, err error) {
+func (r *pageRead) pulled(ctx context.Context, below lists.Position, n int) (out []proposal, ended []string, err error) {
 	if len(r.unlisted.Authors) == 0 {
 		return nil, nil, nil
 	}
@@ -162,7 +162,7 @@ func (r *timelineRead) pulled(ctx context.Context, below timeline.Position, n in
 		missing = nil
 	case ctx.Err() != nil:
 		return nil, nil, ctx.Err()
-	case errors.Is(err, timeline.ErrUnavailable):
+	case errors.Is(err, lists.ErrUnavailable):
 		r.missing |= degraded.Timeline
 		pages = nil
 	default:
@@ -170,7 +170,7 @@ func (r *timelineRead) pulled(ctx context.Context, below timeline.Position, n in
 		pages = nil
 	}
 	for i, p := range pages {
-		if p.State != timeline.Ready {
+		if p.State != lists.Ready {
 			missing = append(missing, r.unlisted.Authors[i])
 			continue
 		}
@@ -199,19 +199,19 @@ const keptAtOnce = 100
 // keptPage returns a page while the store is unavailable: the cached public posts that the
 // agent's list proposes. Relations are unknown then, so the page reports none; only the agent's
 // own mutes apply. It returns cause if there is nothing to show.
-func (r *timelineRead) keptPage(ctx context.Context, req TimelineRequest, cause error) (TimelinePage, error) {
+func (r *pageRead) keptPage(ctx context.Context, req Request, cause error) (Page, error) {
 	r.missing |= degraded.Social
 	late := r.t.stores.Late
 	if late != nil && late() {
 		r.missing |= degraded.Timeline
 	}
-	page, at := TimelinePage{Posts: []social.Card{}}, req.Below
+	page, at := Page{Posts: []social.Card{}}, req.Below
 	for {
 		list, err := r.t.stores.Lists.Read(ctx, r.agent, at, keptAtOnce)
-		if err != nil || list.State != timeline.Ready {
+		if err != nil || list.State != lists.Ready {
 			break
 		}
-		ids := each(list.Entries, func(p timeline.Position) string { return p.ID })
+		ids := each(list.Entries, func(p lists.Position) string { return p.ID })
 		cards := social.FallbackCards(ctx, r.t.stores.Kept, ids, cause)
 		if cards == nil {
 			break
@@ -227,7 +227,7 @@ func (r *timelineRead) keptPage(ctx context.Context, req TimelineRequest, cause 
 		at = list.Entries[len(list.Entries)-1]
 	}
 	if len(page.Posts) == 0 {
-		return TimelinePage{}, cause
+		return Page{}, cause
 	}
 	return page, nil
 }

@@ -1,4 +1,4 @@
-package engine_test
+package timeline_test
 
 import (
 	"testing"
@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/engine/timeline"
 	"github.com/freshet/freshet/social"
 )
 
@@ -15,9 +15,9 @@ import (
 func (w *watching) arrive(author string, ago time.Duration) social.Post {
 	w.Helper()
 	w.arrived++
-	return w.postAs(social.Post{
+	return w.PostAs(social.Post{
 		ID: "post:-" + string(rune('a'+w.arrived)), Author: author, Caption: "late", Audience: public,
-		CreatedAt: w.now().Add(-ago).Unix(),
+		CreatedAt: w.Now().Add(-ago).Unix(),
 	})
 }
 
@@ -27,16 +27,16 @@ func TestAWatchIsToldWhatComesLate(t *testing.T) {
 	t.Parallel()
 	for name, source := range map[string]func(w *watching) (author string){
 		"list": func(w *watching) string {
-			w.follow("r", "a")
+			w.Follow("r", "a")
 			return "a"
 		},
 		"outbox": func(w *watching) string {
-			w.follow("r", "star")
+			w.Follow("r", "star")
 			w.celebrity("star")
 			return "star"
 		},
 		"public": func(w *watching) string {
-			w.follow("r", social.Server)
+			w.Follow("r", social.Server)
 			return "anybody"
 		},
 	} {
@@ -66,14 +66,14 @@ func TestAWatchIsToldWhatComesLate(t *testing.T) {
 			w.told(watch, 1, newest)
 
 			second := w.watch("r", early.Position())
-			require.Equal(t, engine.News{Count: 6, Head: newest.Position()}, second.Take(), "two are below what it begins after, and two are old")
+			require.Equal(t, timeline.News{Count: 6, Head: newest.Position()}, second.Take(), "two are below what it begins after, and two are old")
 			<-second.Ready()
 			w.arrive(author, time.Second)
 			newest = w.publish(author, public)
 			w.told(watch, 2, newest)
-			require.Equal(t, engine.News{Count: 2, Head: newest.Position()}, second.Take())
+			require.Equal(t, timeline.News{Count: 2, Head: newest.Position()}, second.Take())
 			<-second.Ready()
-			w.advance(2 * time.Minute)
+			w.Advance(2 * time.Minute)
 			w.silent(watch)
 			w.silent(second)
 		})

@@ -1,4 +1,4 @@
-package engine
+package timeline
 
 import (
 	"context"
@@ -19,8 +19,8 @@ import (
 // Propose proposes the next posts of an agent's timeline to home, newest first, as the timeline
 // would show them. While the social store is unavailable, it proposes cached public posts.
 func (t *Timelines) Propose(ctx context.Context, q feed.Query) (out recall.Proposals, missing degraded.Parts, err error) {
-	read := &timelineRead{t: t, agent: q.Agent, profile: q.Profile, heads: map[string]postHead{}}
-	req := TimelineRequest{Agent: q.Agent, Limit: q.N}
+	read := &pageRead{t: t, agent: q.Agent, profile: q.Profile, heads: map[string]postHead{}}
+	req := Request{Agent: q.Agent, Limit: q.N}
 	if q.After != "" {
 		if req.Below, err = parsePosition(q.After); err != nil {
 			return out, 0, err
@@ -52,7 +52,7 @@ const (
 // visibility query, because the next round continues below. While posts beyond the first [inTurn]
 // of their authors take more than [inTurn] places from others, it reads on, at most [readsOn]
 // times in all and not past since, and proposes everything that it has read.
-func (r *timelineRead) proposals(ctx context.Context, req TimelineRequest, since time.Time) (page TimelinePage, err error) {
+func (r *pageRead) proposals(ctx context.Context, req Request, since time.Time) (page Page, err error) {
 	if r.unlisted, err = r.t.stores.Posts.Celebrities(ctx, r.agent); err != nil {
 		return page, err
 	}
@@ -86,7 +86,7 @@ func (r *timelineRead) proposals(ctx context.Context, req TimelineRequest, since
 	return page, nil
 }
 
-func (r *timelineRead) proposal(c social.Card) recall.Proposal {
+func (r *pageRead) proposal(c social.Card) recall.Proposal {
 	p := recall.Proposal{Reactions: feed.Reactions(c.Likes, c.Commenters)}
 	p.ID, p.Group, p.UpdateTime, p.Author = c.ID, c.ID, c.CreatedAt, c.Author.ID
 	head := r.head(&c)
@@ -108,7 +108,7 @@ type postHead struct {
 }
 
 // known returns a post with the version of its cached content; 0 if none is cached.
-func (r *timelineRead) known(post social.Position) social.PostVersion {
+func (r *pageRead) known(post social.Position) social.PostVersion {
 	if r.heads == nil {
 		return social.PostVersion{ID: post.ID}
 	}
@@ -120,7 +120,7 @@ func (r *timelineRead) known(post social.Position) social.PostVersion {
 }
 
 // head returns the head of a card, which has content only if that was not known.
-func (r *timelineRead) head(c *social.Card) postHead {
+func (r *pageRead) head(c *social.Card) postHead {
 	head, ok := r.heads[c.ID]
 	if ok && head.version == c.Version {
 		return head
@@ -139,7 +139,7 @@ func (r *timelineRead) head(c *social.Card) postHead {
 }
 
 // tags returns the tags of a card.
-func (r *timelineRead) tags(c *social.Card) []string {
+func (r *pageRead) tags(c *social.Card) []string {
 	if r.heads == nil {
 		return c.Tags()
 	}

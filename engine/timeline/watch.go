@@ -1,4 +1,4 @@
-package engine
+package timeline
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/periodic"
 	"github.com/freshet/freshet/social"
-	"github.com/freshet/freshet/social/timeline"
+	lists "github.com/freshet/freshet/social/timeline"
 )
 
 const (
@@ -31,8 +31,8 @@ type News struct {
 // WatchStores are the stores that a [Watcher] reads; all are required.
 type WatchStores struct {
 	Posts    WatchPosts
-	Lists    timeline.Reader // of agents
-	Outboxes timeline.Reader // of authors whose posts are pulled; not cached copies
+	Lists    lists.Reader // of agents
+	Outboxes lists.Reader // of authors whose posts are pulled; not cached copies
 	Builder  ListBuilder
 	Profiles catalog.Profiles
 }
@@ -135,18 +135,18 @@ type Watch struct {
 	start social.Position
 
 	// The fields below are used by checks only.
-	list     timeline.Head
+	list     lists.Head
 	pulled   social.Pulled
-	version  string              // version of the list, from before pulled was read
-	read     time.Time           // when pulled was read; zero means never
-	newest   timeline.Position   // the newest position in the sources of the timeline
-	whole    bool                // no source of the timeline was left out
-	state    uint64              // hash of the heads of all sources
-	checked  uint64              // the state whose entries have been checked
-	seen     timeline.Position   // newer entries have not been checked
-	known    []timeline.Position // checked entries of the last [lateFor] that are not newer than seen
-	begins   bool                // entries not newer than seen existed before the watch
-	reported timeline.Position   // the newest position reported; at first, where the watch began
+	version  string           // version of the list, from before pulled was read
+	read     time.Time        // when pulled was read; zero means never
+	newest   lists.Position   // the newest position in the sources of the timeline
+	whole    bool             // no source of the timeline was left out
+	state    uint64           // hash of the heads of all sources
+	checked  uint64           // the state whose entries have been checked
+	seen     lists.Position   // newer entries have not been checked
+	known    []lists.Position // checked entries of the last [lateFor] that are not newer than seen
+	begins   bool             // entries not newer than seen existed before the watch
+	reported lists.Position   // the newest position reported; at first, where the watch began
 
 	mu    sync.Mutex
 	news  News // not taken yet
@@ -173,7 +173,7 @@ func (w *Watch) Take() News {
 }
 
 // notify adds news for the next call of Take.
-func (w *Watch) notify(count int, head timeline.Position) {
+func (w *Watch) notify(count int, head lists.Position) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.news = News{Count: min(w.news.Count+count, MostNew), Head: head}

@@ -1,4 +1,4 @@
-package engine
+package timeline
 
 import (
 	"cmp"
@@ -14,21 +14,21 @@ type CircleRequest struct {
 	Reader string
 	Circle string
 	Below  social.Position // position of the cursor; zero means from the newest
-	Limit  int             // 1 to [MaxTimelineLimit]
+	Limit  int             // 1 to [MaxLimit]
 	Grid   bool            // return the cards of [social.GridCards]
 }
 
 // Circle returns one page of the posts that the reader sees through a circle, without those that
 // the reader has muted. Errors wrap [feed.ErrNotFound] or [feed.ErrForbidden], as
 // [social.Lists] says, [feed.ErrBadLimit], [feed.ErrBadID] or [social.ErrUnavailable].
-func (t *Timelines) Circle(ctx context.Context, r CircleRequest) (TimelinePage, error) {
-	if err := cmp.Or(feed.CheckLimit(r.Limit, MaxTimelineLimit), social.CheckAgent(r.Reader), social.CheckCircleID(r.Circle)); err != nil {
-		return TimelinePage{}, err
+func (t *Timelines) Circle(ctx context.Context, r CircleRequest) (Page, error) {
+	if err := cmp.Or(feed.CheckLimit(r.Limit, MaxLimit), social.CheckAgent(r.Reader), social.CheckCircleID(r.Circle)); err != nil {
+		return Page{}, err
 	}
 	ctx = t.cfg.Begin(ctx)
-	read := &timelineRead{t: t, agent: r.Reader}
+	read := &pageRead{t: t, agent: r.Reader}
 	if err := read.readProfile(ctx); err != nil {
-		return TimelinePage{}, err
+		return Page{}, err
 	}
 	page, err := read.circlePage(ctx, r)
 	if err == nil && r.Grid {
@@ -36,13 +36,13 @@ func (t *Timelines) Circle(ctx context.Context, r CircleRequest) (TimelinePage, 
 		page.Posts, err = t.stores.Posts.GridCards(ctx, r.Reader, ids)
 	}
 	if err != nil {
-		return TimelinePage{}, err
+		return Page{}, err
 	}
 	return t.answer(ctx, r.Reader, page, read.missing)
 }
 
-func (r *timelineRead) circlePage(ctx context.Context, req CircleRequest) (TimelinePage, error) {
-	page := TimelinePage{Posts: []social.Card{}, Next: req.Below}
+func (r *pageRead) circlePage(ctx context.Context, req CircleRequest) (Page, error) {
+	page := Page{Posts: []social.Card{}, Next: req.Below}
 	shows := func(c *social.Card, at social.Position) bool {
 		here := slices.ContainsFunc(c.Circles, func(ref social.CircleRef) bool { return ref.ID == req.Circle })
 		return c.Visible && here && c.CreatedAt == at.At && !r.mutes(c)

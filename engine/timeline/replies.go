@@ -1,4 +1,4 @@
-package engine
+package timeline
 
 import (
 	"cmp"
@@ -14,7 +14,7 @@ type RepliesRequest struct {
 	Reader string // "" means an anonymous reader, who sees public posts
 	Post   string
 	After  social.Position // position of the cursor; zero means from the first
-	Limit  int             // 1 to [MaxTimelineLimit]
+	Limit  int             // 1 to [MaxLimit]
 	Oldest bool            // oldest first; otherwise newest first
 }
 
@@ -23,8 +23,8 @@ type RepliesRequest struct {
 // alone, even if they cannot see the post. Replies are not feed entries, so they are not recorded
 // as shown. Errors wrap [feed.ErrNotFound] if the reader can see neither the post nor a reply of
 // theirs, [feed.ErrBadLimit], [feed.ErrBadID] or [social.ErrUnavailable].
-func (t *Timelines) Replies(ctx context.Context, r RepliesRequest) (page TimelinePage, err error) {
-	if err := cmp.Or(feed.CheckLimit(r.Limit, MaxTimelineLimit), social.CheckPostID(r.Post)); err != nil {
+func (t *Timelines) Replies(ctx context.Context, r RepliesRequest) (page Page, err error) {
+	if err := cmp.Or(feed.CheckLimit(r.Limit, MaxLimit), social.CheckPostID(r.Post)); err != nil {
 		return page, err
 	}
 	ctx = t.cfg.Begin(ctx)
@@ -42,7 +42,7 @@ func (t *Timelines) Replies(ctx context.Context, r RepliesRequest) (page Timelin
 	if err != nil {
 		return page, err
 	}
-	read := &timelineRead{t: t, agent: r.Reader}
+	read := &pageRead{t: t, agent: r.Reader}
 	if len(entries) > 0 && r.Reader != "" {
 		if err := read.readProfile(ctx); err != nil {
 			return page, err
@@ -53,7 +53,7 @@ func (t *Timelines) Replies(ctx context.Context, r RepliesRequest) (page Timelin
 	}
 	page.begin(r.After, entries, !r.Oldest)
 	if hidden && len(page.Posts) == 0 {
-		return TimelinePage{}, feed.ErrNotFound
+		return Page{}, feed.ErrNotFound
 	}
 	page.Posts = slices.DeleteFunc(page.Posts, func(c social.Card) bool { return read.mutes(&c) })
 	return t.answer(ctx, "", page, read.missing)
@@ -63,7 +63,7 @@ func (t *Timelines) Replies(ctx context.Context, r RepliesRequest) (page Timelin
 type readCards func(ctx context.Context, reader string, posts []social.PostVersion) ([]social.Card, error)
 
 // pageOf returns the page of the first limit entries; a further entry means that there is more.
-func pageOf(ctx context.Context, cards readCards, reader string, entries []social.Entry, limit int) (page TimelinePage, err error) {
+func pageOf(ctx context.Context, cards readCards, reader string, entries []social.Entry, limit int) (page Page, err error) {
 	page.HasMore = len(entries) > limit
 	if page.HasMore {
 		entries = entries[:limit]
@@ -71,7 +71,7 @@ func pageOf(ctx context.Context, cards readCards, reader string, entries []socia
 	known := each(entries, func(e social.Entry) social.PostVersion { return social.PostVersion{ID: e.ID} })
 	all, err := cards(ctx, reader, known)
 	if err != nil {
-		return TimelinePage{}, err
+		return Page{}, err
 	}
 	for i := range all {
 		if all[i].Visible { // since the entries were read, a post may have been deleted or hidden
@@ -84,7 +84,7 @@ func pageOf(ctx context.Context, cards readCards, reader string, entries []socia
 
 // begin says where the page after one without visible posts begins. The store does not propose
 // these posts again, so it may be where this page began.
-func (p *TimelinePage) begin(from social.Position, entries []social.Entry, descending bool) {
+func (p *Page) begin(from social.Position, entries []social.Entry, descending bool) {
 	if p.HasMore && !p.passed(from, entries[len(entries)-2].Position, descending) {
 		p.Next = from
 	}
@@ -95,14 +95,14 @@ type AuthorRequest struct {
 	Reader string // "" means an anonymous reader, who sees public posts
 	Author string
 	Below  social.Position // position of the cursor; zero means from the newest
-	Limit  int             // 1 to [MaxTimelineLimit]
+	Limit  int             // 1 to [MaxLimit]
 	Grid   bool            // return the cards of [social.GridCards]
 }
 
 // Author returns one page of an author's posts that the reader may see. Errors wrap
 // [feed.ErrBadLimit], [feed.ErrBadID] or [social.ErrUnavailable].
-func (t *Timelines) Author(ctx context.Context, r AuthorRequest) (page TimelinePage, err error) {
-	if err := cmp.Or(feed.CheckLimit(r.Limit, MaxTimelineLimit), social.CheckAgent(r.Author)); err != nil {
+func (t *Timelines) Author(ctx context.Context, r AuthorRequest) (page Page, err error) {
+	if err := cmp.Or(feed.CheckLimit(r.Limit, MaxLimit), social.CheckAgent(r.Author)); err != nil {
 		return page, err
 	}
 	ctx = t.cfg.Begin(ctx)

@@ -1,4 +1,4 @@
-package engine
+package timeline
 
 import (
 	"context"
@@ -11,12 +11,12 @@ import (
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/internal/safego"
 	"github.com/freshet/freshet/social"
-	"github.com/freshet/freshet/social/timeline"
+	lists "github.com/freshet/freshet/social/timeline"
 )
 
 // found holds the entries of lists by list name; lists that are no longer ready are
 // absent.
-type found map[string][]timeline.Position
+type found map[string][]lists.Position
 
 // news notifies the watches of the timelines whose heads have moved, in batches, so that the
 // first do not wait for the last.
@@ -51,7 +51,7 @@ func (r *round) moved(w *Watch) bool {
 }
 
 // since returns the position above which entries may be new to a watch.
-func (r *round) since(w *Watch) timeline.Position {
+func (r *round) since(w *Watch) lists.Position {
 	if w.seen.Compare(r.recent) < 0 {
 		return w.seen
 	}
@@ -59,14 +59,14 @@ func (r *round) since(w *Watch) timeline.Position {
 }
 
 // isNew reports whether an entry is new to a watch.
-func (r *round) isNew(w *Watch, p timeline.Position) bool {
+func (r *round) isNew(w *Watch, p lists.Position) bool {
 	return p.Compare(w.seen) > 0 || !w.begins && p.Compare(r.recent) >= 0 && !slices.Contains(w.known, p)
 }
 
 // markChecked records that the entries of a timeline, newest first, have been checked.
-func (r *round) markChecked(w *Watch, entries []timeline.Position) {
+func (r *round) markChecked(w *Watch, entries []lists.Position) {
 	w.checked, w.begins = w.state, w.begins && !w.whole
-	old := func(p timeline.Position) bool { return p.Compare(r.recent) < 0 }
+	old := func(p lists.Position) bool { return p.Compare(r.recent) < 0 }
 	w.known = slices.DeleteFunc(w.known, old)
 	for _, p := range entries {
 		if !old(p) && !slices.Contains(w.known, p) {
@@ -82,8 +82,8 @@ func (r *round) markChecked(w *Watch, entries []timeline.Position) {
 // offer holds the entries that may be new to a watch.
 type offer struct {
 	*Watch
-	posts []timeline.Position // newest first
-	all   []timeline.Position // including known ones
+	posts []lists.Position // newest first
+	all   []lists.Position // including known ones
 }
 
 // notifySome notifies the watches of some timelines.
@@ -136,8 +136,8 @@ func (r *round) notifyOffers(ctx context.Context, offers []offer) error {
 		return err
 	}
 	for i, o := range offers {
-		read := timelineRead{agent: o.agent, profile: profiles[i]}
-		var visible []timeline.Position
+		read := pageRead{agent: o.agent, profile: profiles[i]}
+		var visible []lists.Position
 		for k, p := range o.posts {
 			if cards[k].Author.ID != o.agent && read.shows(&cards[k], p) {
 				visible = append(visible, p)
@@ -175,7 +175,7 @@ const fewNew = 8
 // movedLists reads the new entries of the lists whose heads have moved.
 func (r *round) movedLists(ctx context.Context, some []*Watch) (found, error) {
 	var agents, more []string
-	read := map[string]timeline.Position{}
+	read := map[string]lists.Position{}
 	for _, w := range some {
 		since := r.since(w)
 		if w.list.Newest.Compare(since) <= 0 {
@@ -206,17 +206,17 @@ func (r *round) movedLists(ctx context.Context, some []*Watch) (found, error) {
 	return lists, err
 }
 
-func readMany(ctx context.Context, from timeline.Reader, names []string, n int) (found, error) {
+func readMany(ctx context.Context, from lists.Reader, names []string, n int) (found, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
-	pages, err := from.ReadMany(ctx, names, timeline.Position{}, n)
+	pages, err := from.ReadMany(ctx, names, lists.Position{}, n)
 	if err != nil {
 		return nil, err
 	}
 	all := make(found, len(names))
 	for i, p := range pages {
-		if p.State == timeline.Ready {
+		if p.State == lists.Ready {
 			all[names[i]] = p.Entries
 		}
 	}
@@ -225,10 +225,10 @@ func readMany(ctx context.Context, from timeline.Reader, names []string, n int) 
 
 // propose merges the newest entries of the sources of a timeline, and selects the new ones among
 // them. It returns false if a source has expired.
-func (r *round) propose(w *Watch, lists, boxes found) (offer, bool) {
-	var all []timeline.Position
+func (r *round) propose(w *Watch, inLists, boxes found) (offer, bool) {
+	var all []lists.Position
 	since := r.since(w)
-	add := func(newest timeline.Position, from found, name string) bool {
+	add := func(newest lists.Position, from found, name string) bool {
 		if newest.Compare(since) <= 0 {
 			return true
 		}
@@ -236,7 +236,7 @@ func (r *round) propose(w *Watch, lists, boxes found) (offer, bool) {
 		all = append(all, entries...)
 		return ok
 	}
-	whole := add(w.list.Newest, lists, w.agent)
+	whole := add(w.list.Newest, inLists, w.agent)
 	for _, author := range w.pulled.Authors {
 		whole = add(r.boxes[author].Newest, boxes, author) && whole
 	}
@@ -245,8 +245,8 @@ func (r *round) propose(w *Watch, lists, boxes found) (offer, bool) {
 			all = append(all, e.Position)
 		}
 	}
-	all = slices.DeleteFunc(all, func(p timeline.Position) bool { return p.Compare(since) <= 0 })
-	slices.SortFunc(all, func(a, b timeline.Position) int { return b.Compare(a) })
+	all = slices.DeleteFunc(all, func(p lists.Position) bool { return p.Compare(since) <= 0 })
+	slices.SortFunc(all, func(a, b lists.Position) int { return b.Compare(a) })
 	all = slices.Compact(all)
 	o := offer{Watch: w, all: all}
 	for _, p := range all {
