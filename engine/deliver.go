@@ -17,7 +17,7 @@ const undoTimeout = 2 * time.Second
 // still propose items for about a second after they were deleted or changed.
 func (e *Engine) deliver(ctx context.Context, c *call, p page) (Answer, error) {
 	got, err := fillPage(ctx, c, c.Limit, &p)
-	for try := 1; err == nil && len(got.docs) == 0 && got.short() > c.past && !p.HasMore && try <= pageTries; try++ {
+	for try := 1; err == nil && c.foundOnlyDeleted(p, got) && try <= pageTries; try++ {
 		c.past = got.short()
 		if p, err = e.freshPage(ctx, c); err == nil {
 			got, err = fillPage(ctx, c, c.Limit, &p)
@@ -41,6 +41,12 @@ func (e *Engine) deliver(ctx context.Context, c *call, p page) (Answer, error) {
 		a.Trends = trends.Trends(feed.IDs(got.refs))
 	}
 	return a, nil
+}
+
+// foundOnlyDeleted reports whether nothing of a page is left and the session has no more, although a
+// refresh may find something behind these items.
+func (c *call) foundOnlyDeleted(p page, got hydrated) bool {
+	return len(got.docs) == 0 && !p.HasMore && got.short() > c.past
 }
 
 // record records the page that is being answered. It records a replayed page again, which changes

@@ -83,7 +83,12 @@ func (h *hydrated) undelivered(first []feed.Ref) []feed.Ref {
 // answered with meanwhile: that call may deliver it.
 func readOn(ctx context.Context, d pageSource, limit int, p *page, got hydrated, err error) (hydrated, error) {
 	taken := p.Refs
-	for try := 0; err != nil && len(got.lost) > 0 && try < passOver && p.HasMore && !p.sessionless && !p.Replayed && ctx.Err() == nil; try++ {
+	own := !p.sessionless && !p.Replayed
+	for try := 0; own && try < passOver; try++ {
+		readable := err == nil || len(got.lost) == 0
+		if readable || !p.HasMore || ctx.Err() != nil {
+			break
+		}
 		more, takeErr := d.pop(ctx, limit)
 		if takeErr != nil || len(more.Refs) == 0 {
 			break
@@ -112,7 +117,10 @@ func readOn(ctx context.Context, d pageSource, limit int, p *page, got hydrated,
 func topUp(ctx context.Context, d pageSource, limit int, p *page, got *hydrated) {
 	// Another call with the same request id may have filled it up already.
 	missing := min(got.short(), limit-len(got.docs))
-	for try := 0; missing > 0 && p.HasMore && (try < topUps || len(got.docs) == 0); try++ {
+	for try := 0; missing > 0 && p.HasMore; try++ {
+		if try >= topUps && len(got.docs) > 0 {
+			break
+		}
 		more, err := d.pop(ctx, missing)
 		if err != nil {
 			p.HasMore = len(got.docs) > 0
@@ -224,7 +232,8 @@ func (s *stages) hydrate(ctx context.Context, agent string, refs []feed.Ref) (hy
 	now, refusals := s.at().Unix(), profile.Refusals()
 	for i, doc := range docs {
 		ref := refs[i]
-		if err != nil && (doc.Missing() || indexErr != nil && !feed.IsPost(ref.ID)) {
+		undecided := indexErr != nil && !feed.IsPost(ref.ID) // the index would say whether the profile refuses it
+		if err != nil && (doc.Missing() || undecided) {
 			got.lost = append(got.lost, ref)
 			got.unread |= unread(ref.ID, err)
 			continue
@@ -279,7 +288,7 @@ func classify(r *feed.Refusals, agent string, ref feed.Ref, doc feed.Doc, now in
 	if group, at, err := doc.Head(); err != nil || group != ref.Group || at > now {
 		return api.OutcomeGone
 	}
-	if agent != "" && bytes.Contains(doc.JSON, []byte(agent)) && bytes.Contains(doc.JSON, []byte(`"freshet_author_ids"`)) && isBy(doc, agent) {
+	if mayBeBy(doc, agent) && isBy(doc, agent) {
 		return api.OutcomeOwn
 	}
 	if r.Ref(ref) || r.Selective() && refused(r, doc) {
@@ -289,6 +298,11 @@ func classify(r *feed.Refusals, agent string, ref feed.Ref, doc feed.Doc, now in
 		return api.OutcomeGone
 	}
 	return api.OutcomePaged
+}
+
+// mayBeBy reports whether a document can name the agent among several authors, without parsing it.
+func mayBeBy(doc feed.Doc, agent string) bool {
+	return agent != "" && bytes.Contains(doc.JSON, []byte(agent)) && bytes.Contains(doc.JSON, []byte(`"freshet_author_ids"`))
 }
 
 func refused(r *feed.Refusals, doc feed.Doc) bool {

@@ -140,7 +140,8 @@ func countShown(refs []feed.Ref) {
 func countClicks(acts []Act, shown []wasShown, hidden map[string]bool) {
 	for i, a := range acts {
 		c := clicks[shown[i].source.String()]
-		if c != nil && a.Kind == events.Click && shown[i].shown && !hidden[a.ID] {
+		click := a.Kind == events.Click && shown[i].shown
+		if c != nil && click && !hidden[a.ID] {
 			c.Inc()
 		}
 	}

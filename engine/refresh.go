@@ -136,7 +136,8 @@ func (e *Engine) freshPage(ctx context.Context, c *call) (page, error) {
 		if e.failOpen.allows(ctx, err) {
 			return e.failOpen.page(c, found)
 		}
-		if err != nil || len(p.Refs) > 0 || len(found.ranked)+len(found.repeats) == 0 || p.Replayed || try == pageTries {
+		handedOut := len(p.Refs) == 0 && !p.Replayed && len(found.ranked)+len(found.repeats) > 0 // elsewhere, since the check
+		if err != nil || !handedOut || try == pageTries {
 			return page{Page: p, missing: found.missing}, err
 		}
 	}

@@ -98,7 +98,8 @@ func (s *stages) rounds(w wanted) rounds {
 // next checks the next portion, and recalls if none is left. It returns false at the end or on
 // failure.
 func (r *rounds) next(ctx context.Context) bool {
-	if r.err != nil || r.last || r.late || r.enough() {
+	ended := r.last || r.late
+	if r.err != nil || ended || r.enough() {
 		return false
 	}
 	if len(r.rest) == 0 {

@@ -63,9 +63,10 @@ func (e *Engine) silentRefresh(ctx context.Context, r Request) (Answer, error) {
 	got.unsure = e.failOpen.recovering()
 	unseen := len(found.ranked) - got.short()
 	missing := found.missing | got.missing()
+	unknown := since.IsZero() && missing == 0 && !profile.Refreshed()
 	a := Answer{
 		Docs: got.docs, NewCount: min(unseen, most), HasMore: unseen > len(got.docs), Degraded: missing.Names(),
-		NewReader: since.IsZero() && missing == 0 && !profile.Refreshed() && e.neverRefreshed(ctx, r.Agent, r.Feed.Other()),
+		NewReader: unknown && e.neverRefreshed(ctx, r.Agent, r.Feed.Other()),
 	}
 	if r.Why {
 		e.why(ctx, r.Agent, got.profile, &a)

@@ -164,7 +164,8 @@ func (s *Suggester) popular(r *suggestionReader, except []social.Suggestion) (li
 	for _, interesting := range []bool{true, false} {
 		for i := range set.Entries {
 			e := &set.Entries[i]
-			if !feed.IsPost(e.ID) || seen[e.Author] || interesting && !r.interested(e.Tags) {
+			boring := interesting && !r.interested(e.Tags)
+			if !feed.IsPost(e.ID) || seen[e.Author] || boring {
 				continue
 			}
 			it := e.Item()

@@ -88,7 +88,8 @@ func (e *Engine) React(ctx context.Context, agent string, acts []Act) (api.Event
 		if !docs[i].Missing() {
 			lesson = append(lesson, learning.Act{Kind: lessons[a.Kind], Group: refs[i].Group, Doc: docs[i]})
 		}
-		if (a.Kind == events.Click || a.Kind == events.Like) && !own[a.ID] && !isBy(docs[i], agent) {
+		raises := a.Kind == events.Click || a.Kind == events.Like
+		if raises && !own[a.ID] && !isBy(docs[i], agent) {
 			raised = append(raised, a.ID)
 		}
 	}
@@ -112,9 +113,13 @@ var lessons = map[events.Kind]feed.ActKind{
 func (e *Engine) handOver(agent string, lesson []learning.Act, raised []string, counted []events.Event) bool {
 	variant, ranking := e.cfg.Rankings.For(agent)
 	s, now := &e.stores, e.cfg.Clock()
-	return (s.Learner == nil || len(lesson) == 0 || s.Learner.Acted(agent, ranking.Learned.HalfLife, lesson, now)) &&
-		(s.Popularity == nil || len(raised) == 0 || s.Popularity.Acted(agent, raised, now)) &&
-		(s.Tally == nil || len(counted) == 0 || s.Tally.Acted(variant, counted, now))
+	if s.Learner != nil && len(lesson) > 0 && !s.Learner.Acted(agent, ranking.Learned.HalfLife, lesson, now) {
+		return false
+	}
+	if s.Popularity != nil && len(raised) > 0 && !s.Popularity.Acted(agent, raised, now) {
+		return false
+	}
+	return s.Tally == nil || len(counted) == 0 || s.Tally.Acted(variant, counted, now)
 }
 
 // posts reads the posts among docs, and fills in those that are the same for everybody: only these

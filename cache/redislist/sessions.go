@@ -162,7 +162,10 @@ func parseRecord(text string) (record, error) {
 		_, text, _ = strings.Cut(rest, " ")
 	}
 	words := strings.Split(text, " ")
-	if len(words) < 5 || strings.HasPrefix(words[0], "!") || words[3] != "0" && words[3] != "1" {
+	if len(words) < 5 || strings.HasPrefix(words[0], "!") {
+		return bad()
+	}
+	if words[3] != "0" && words[3] != "1" {
 		return bad()
 	}
 	by, first := strings.CutSuffix(words[2], "!")

@@ -45,7 +45,7 @@ func (r *pageRead) circlePage(ctx context.Context, req CircleRequest) (Page, err
 	page := Page{Posts: []social.Card{}, Next: req.Below}
 	shows := func(c *social.Card, at social.Position) bool {
 		here := slices.ContainsFunc(c.Circles, func(ref social.CircleRef) bool { return ref.ID == req.Circle })
-		return c.Visible && here && c.CreatedAt == at.At && !r.mutes(c)
+		return here && asProposed(c, at) && !r.mutes(c)
 	}
 	for range 1 + refills {
 		entries, err := r.t.stores.Posts.CirclePosts(ctx, r.agent, req.Circle, page.Next, req.Limit+1)

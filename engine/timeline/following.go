@@ -68,7 +68,8 @@ func (r *pageRead) proposals(ctx context.Context, req Request, since time.Time) 
 			return page, nil // propose the posts read before; the next round retries
 		}
 		page.HasMore = more
-		if err != nil || !more || !since.IsZero() && page.Next.At <= since.Unix() {
+		past := !since.IsZero() && page.Next.At <= since.Unix()
+		if err != nil || !more || past {
 			return page, err
 		}
 		for i := range page.Posts[before:] {

@@ -47,7 +47,11 @@ func (r *round) news(ctx context.Context) error {
 // moved reports whether a timeline may have something new, or its newest entries must be added to
 // known.
 func (r *round) moved(w *Watch) bool {
-	return w.newest.Compare(w.seen) > 0 || (w.begins || w.state != w.checked) && w.newest.Compare(r.recent) >= 0
+	if w.newest.Compare(w.seen) > 0 {
+		return true
+	}
+	unchecked := w.begins || w.state != w.checked
+	return unchecked && w.newest.Compare(r.recent) >= 0
 }
 
 // since returns the position above which entries may be new to a watch.
@@ -60,7 +64,11 @@ func (r *round) since(w *Watch) lists.Position {
 
 // isNew reports whether an entry is new to a watch.
 func (r *round) isNew(w *Watch, p lists.Position) bool {
-	return p.Compare(w.seen) > 0 || !w.begins && p.Compare(r.recent) >= 0 && !slices.Contains(w.known, p)
+	if p.Compare(w.seen) > 0 {
+		return true
+	}
+	late := !w.begins && p.Compare(r.recent) >= 0
+	return late && !slices.Contains(w.known, p)
 }
 
 // markChecked records that the entries of a timeline, newest first, have been checked.

@@ -217,7 +217,7 @@ func (r *pageRead) keptPage(ctx context.Context, req Request, cause error) (Page
 			break
 		}
 		left := page.put(cards, list.Entries, req.Limit, func(c *social.Card, at social.Position) bool {
-			return c.Visible && c.Public && c.CreatedAt == at.At && !r.mutes(c)
+			return c.Public && asProposed(c, at) && !r.mutes(c)
 		})
 		// Below a floor there is more, once the store is back.
 		page.HasMore = left || list.More || !list.Floor.Zero()

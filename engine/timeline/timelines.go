@@ -276,8 +276,12 @@ func (p *Page) put(cards []social.Card, found []social.Position, limit int, show
 
 // shows reports whether the timeline shows a proposed post.
 func (r *pageRead) shows(c *social.Card, at social.Position) bool {
-	return c.Visible && c.Reason != social.NoReason && c.CreatedAt == at.At && !r.mutes(c)
+	return c.Reason != social.NoReason && asProposed(c, at) && !r.mutes(c)
 }
+
+// asProposed reports whether the reader may see a post that has the time at which a list proposed
+// it: one that was created again is proposed again.
+func asProposed(c *social.Card, at social.Position) bool { return c.Visible && c.CreatedAt == at.At }
 
 // mutes reports whether the agent's profile mutes a post. Languages do not count: only what the
 // reader has muted is left out, and never their own posts.
