@@ -294,8 +294,7 @@ func (a *asking) addressed(f *cardFacts, but []social.Removal) (member, muted bo
 			continue
 		}
 		m, in := a.own.circles[id]
-		placed := m.since <= 1 || m.since < to.at
-		sees := in && placed
+		sees := in && isPlaced(m.since, to.at)
 		if sees && !removedFrom(but, id) {
 			member, heard = true, heard || !m.muted
 		}

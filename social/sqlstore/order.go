@@ -21,6 +21,9 @@ import (
 // later place than the joining, or the member sees all posts.
 const placed = `(m.since <= 1 OR m.since < pc.at)`
 
+// isPlaced is [placed] for rows that were read: since is the member's, at the post's.
+func isPlaced(since, at int64) bool { return since <= 1 || since < at }
+
 // placeText gives a post made here, with the stamp $2 and the time $3, a place in each of the groups
 // $1. The lag is how many seconds the place of a post is later than its time, at most.
 const placeText = `UPDATE circles SET posted = greatest(posted, joined + 1, $2::bigint),
