@@ -27,7 +27,7 @@ func TestRun(t *testing.T) {
 	var p *safego.Panic
 	require.ErrorAs(t, safego.Func(func() error { panic("broken") })(), &p)
 	assert.Equal(t, "broken", p.Value)
-	assert.Contains(t, p.Stack, "guard_test.go")
+	assert.Contains(t, p.Stack, "safego_test.go")
 	assert.Contains(t, p.Error(), "panic: broken\n")
 }
 
@@ -56,9 +56,9 @@ var unguarded = map[string]int{
 	"engine/home.go":                1, // each source is guarded
 	"engine/prefetch.go":            1, // each read is guarded
 	"server/serve.go":               1, // net/http guards each request
-	"internal/safego/guard.go":      1, // Each, by Func
+	"internal/safego/safego.go":     1, // Each, by Func
 	"internal/logqueue/logqueue.go": 1, // writes lines, where a panic would be logged
-	"recall/front.go":               1, // the source is guarded
+	"recall/shared.go":              1, // the source is guarded
 	"signals/buffer.go":             1, // each batch is guarded
 	"social/graph/applier.go":       1, // each event is guarded
 	"social/graph/stream/stream.go": 1, // each turn is guarded
@@ -117,7 +117,7 @@ func goroutines(t *testing.T, path string) (n int) {
 		}
 		var text bytes.Buffer
 		require.NoError(t, printer.Fprint(&text, files, started))
-		if !strings.Contains(text.String(), "guard.") {
+		if !strings.Contains(text.String(), "safego.") {
 			n++
 		}
 		return true
