@@ -42,6 +42,14 @@ func (s *server) patchCircle(ctx context.Context, c *call, by string, patch *mer
 	if patch.nulls["members"] {
 		return nil, fmt.Errorf("%w: members must be a list, not null; send [] to remove all", feed.ErrInvalid)
 	}
+	for _, name := range []string{"kind", "post", "history", "members_visible_to"} {
+		if string(patch.members[name]) == `""` {
+			return nil, fmt.Errorf("%w: %s must not be empty; send null for its default, or leave it out to keep it", feed.ErrInvalid, name)
+		}
+	}
+	if string(patch.members["owner"]) == `""` {
+		return nil, fmt.Errorf("%w: owner must not be empty; name the member who becomes the owner, or leave it out", feed.ErrInvalid)
+	}
 	return s.deps.Social.Store.PatchCircle(ctx, c.gin.Param("id"), by, patch.apply)
 }
 

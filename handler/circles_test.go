@@ -49,3 +49,19 @@ func TestACircleIsAnsweredAsItWasPut(t *testing.T) {
 	require.NoError(t, err)
 	require.JSONEq(t, `{"agents":["u_2"],"next_after":null}`, string(f.do(t, "GET", "/v1/circles/c1/members", "", asAgent).Data), "role and members are read together")
 }
+
+// TestPatchOfACircleRefusesEmptyValues checks that an empty text is not taken for a default, which
+// would let members post to a group of which only the owner may.
+func TestPatchOfACircleRefusesEmptyValues(t *testing.T) {
+	t.Parallel()
+	f, _ := socialFixture(t, nil)
+	require.Zero(t, f.do(t, "PUT", "/v1/circles/g1", `{"name":"News","kind":"group","post":"owner"}`, asAgent).Code)
+	before := f.do(t, "GET", "/v1/circles/g1", "", asAgent).Data
+	for _, field := range []string{"kind", "post", "history", "members_visible_to", "owner"} {
+		answer := f.do(t, "PATCH", "/v1/circles/g1", `{"name":"Other","`+field+`":""}`, asAgent)
+		require.Equal(t, 40001, answer.Code, field)
+		require.Contains(t, answer.Msg, field+" must not be empty")
+		require.JSONEq(t, string(before), string(f.do(t, "GET", "/v1/circles/g1", "", asAgent).Data), field)
+	}
+	require.Zero(t, f.do(t, "PATCH", "/v1/circles/g1", `{"post":null}`, asAgent).Code, "null is the default")
+}
