@@ -6,44 +6,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/internal/testenv/faultproxy"
 )
-
-// The tests of the files cut_… put a lossy network between a server and a real Redis. Each step of
-// the feed runs once without a fault, which yields its commands, and then once for each command and
-// each kind of loss.
-
-const (
-	cutItems = 60
-	cutPage  = 10
-	// cutStall exceeds the client's read timeout, which is a tenth of the request timeout.
-	cutStall = 1200 * time.Millisecond
-	// cutRefused is how long connections are refused in the worst case.
-	cutRefused = 300 * time.Millisecond
-)
-
-type cutCase struct {
-	command string // as returned by label
-	nth     int    // among the commands with this label
-	kind    faultproxy.Kind
-	refuse  time.Duration
-}
-
-func (c cutCase) String() string {
-	text := fmt.Sprintf("%s %s", c.kind, c.command)
-	if c.nth > 1 {
-		text += fmt.Sprintf(" (%d)", c.nth)
-	}
-	if c.refuse > 0 {
-		text += ", refused for a while"
-	}
-	return text
-}
 
 // cutReads are the commands that change nothing. For them it makes no difference whether the
 // command or all or part of its reply is lost, or whether a reconnect succeeds at once.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"sync"
+	"slices"
 	"testing"
 	"time"
 
@@ -15,27 +15,8 @@ import (
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/testenv"
 )
-
-// trips records every command or pipeline that is sent.
-type trips struct {
-	mu   sync.Mutex
-	sent []string
-}
-
-func (h *trips) note(what string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.sent = append(h.sent, what)
-}
-
-func (h *trips) take() []string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	sent := h.sent
-	h.sent = nil
-	return sent
-}
 
 // ask calls the feed as a request whose round trips count.
 func (h *trips) ask(t *testing.T, a *App, r engine.Request) engine.Answer {
@@ -146,4 +127,49 @@ func readTimeline(ctx context.Context, t *testing.T, a *App, reader string, limi
 	require.NoError(t, err)
 	require.Len(t, page.Posts, limit)
 	require.Empty(t, page.Degraded)
+}
+
+// BenchmarkRefreshOfHeavyReaders measures a refresh of readers who have seen the given number of
+// real posts, the best ones first. The clock stands still, so that no refresh runs out of time.
+func BenchmarkRefreshOfHeavyReaders(b *testing.B) {
+	posts := testenv.Posts(b)
+	now := time.Unix(posts[len(posts)-1].UpdateTime, 0).Add(time.Hour)
+	for _, m := range modes {
+		a := open(b, m.config(b), WithClock(at(now).Now))
+		put(b, a, posts...)
+		_, lists, err := a.Engine.Rank(b.Context(), "anybody", now, len(posts), a.cfg.Ranking)
+		require.NoError(b, err)
+		for _, seen := range []int{0, 2000, 10_000, len(posts)} {
+			b.Run(fmt.Sprintf("%s/seen=%d", m.name, seen), func(b *testing.B) {
+				const readers = 10
+				for r := range readers {
+					haveSeen(b, a, fmt.Sprintf("u_%d_%d", seen, r), lists[0][:seen], now)
+				}
+				var took []time.Duration
+				for b.Loop() {
+					agent := fmt.Sprintf("u_%d_%d", seen, len(took)%readers)
+					begun := time.Now()
+					answer, err := a.Engine.Feed(b.Context(), refresh(agent, 20))
+					took = append(took, time.Since(begun))
+					if err != nil || (len(answer.Docs) < 20) != (seen == len(posts)) {
+						b.Fatal(len(answer.Docs), err)
+					}
+				}
+				slices.Sort(took)
+				b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms")
+				b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "p99-ms")
+			})
+		}
+	}
+}
+
+func haveSeen(b *testing.B, a *App, agent string, list []feed.Candidate, now time.Time) {
+	for part := range slices.Chunk(list, 1000) {
+		batch := make([]dedup.Impression, len(part))
+		for i, c := range part {
+			batch[i] = dedup.Impression{Agent: agent, Group: c.Group}
+		}
+		_, err := a.stores.dedup.Record(b.Context(), batch, now)
+		require.NoError(b, err)
+	}
 }

@@ -18,26 +18,6 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// reader is the model of an agent.
-type reader struct {
-	profile feed.Profile
-	shown   map[string]shown // by group and by id
-	last    []string         // the last page
-	asked   []answered       // calls with a request id
-	more    bool             // the last answer had has_more, and nothing has changed since
-	changed bool             // items or mutes changed since the last page
-}
-
-// shown is the last time a group, or an item, was shown.
-type shown struct {
-	at          time.Time
-	seen        bool // recorded as an impression, or going to be
-	fuzzy       bool // by a server that may die first: the time of its recording is unknown
-	sessionless bool // only the server that has shown it knows, and it will not be recorded
-
-	by map[*server]time.Time // the servers that have shown it, and when
-}
-
 type answered struct {
 	request engine.Request
 	ids     []string
@@ -48,9 +28,6 @@ type answered struct {
 }
 
 func newReader() *reader { return &reader{shown: map[string]shown{}} }
-
-// keys returns the dedup keys of an item.
-func keys(it feed.Item) []string { return feed.Keys([]feed.Ref{{ID: it.ID, Group: it.Group()}}) }
 
 // may reports whether the item may be shown now.
 func (w *world) may(r *reader, it feed.Item) bool {
@@ -93,18 +70,6 @@ func (w *world) due(r *reader) map[string]string {
 
 func (w *world) shows(r *reader, it feed.Item) bool {
 	return it.UpdateTime <= w.clock.Now().Unix() && !r.profile.Refuses(&it)
-}
-
-func (w *world) request(agent string) engine.Request {
-	r := engine.Request{Agent: agent, Action: engine.ActionRefresh, Limit: 1 + w.rnd.IntN(12)}
-	if w.rnd.IntN(5) < 3 {
-		r.Action = engine.ActionLoadMore
-	}
-	if w.rnd.IntN(3) == 0 {
-		w.calls++
-		r.RequestID = fmt.Sprintf("call-%d", w.calls)
-	}
-	return r
 }
 
 func (w *world) call(t *testing.T, s *server, r engine.Request) engine.Answer {

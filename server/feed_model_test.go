@@ -1,18 +1,13 @@
 package server
 
 import (
-	"context"
 	"flag"
 	"fmt"
-	"log/slog"
-	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/configs"
@@ -20,7 +15,6 @@ import (
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/testenv"
-	"github.com/freshet/freshet/internal/testenv/faultproxy"
 )
 
 var (
@@ -59,162 +53,6 @@ func TestModel(t *testing.T) {
 		}
 	}
 }
-
-// world is the system and its model.
-type world struct {
-	mode     mode
-	cfg      configs.Config
-	rnd      *rand.Rand
-	clock    *clock
-	apps     []*server
-	coalesce time.Duration
-	steps    []string // for the report of a failure
-	calls    int      // number of calls, for request ids
-
-	faults []*faultproxy.Armed // faults that fired; the commands they delay may still be in transit
-
-	items   map[string]feed.Item
-	removed map[string]feed.Item
-	readers map[string]*reader
-}
-
-// server is one running process.
-type server struct {
-	*App
-	feed    *engine.Engine // the app's engine, or one with a lossy recorder
-	proxy   *faultproxy.Proxy
-	lossy   bool
-	stopped bool
-	// confirmed are the impressions that will be in a filter once this server's recorder is idle.
-	confirmed []dedup.Impression
-}
-
-// lossy is the recorder of a server that will die before it records: its deliveries get only into
-// the pending set.
-type lossy struct{ *dedup.Recorder }
-
-func (lossy) Deliver(string, []string) {}
-
-func newWorld(t *testing.T, m mode, seed uint64) *world {
-	w := &world{
-		mode: m, cfg: m.config(t), rnd: rand.New(rand.NewPCG(seed, 0)), clock: at(noon),
-		items: map[string]feed.Item{}, removed: map[string]feed.Item{}, readers: map[string]*reader{},
-	}
-	w.cfg.Recall.N = 20 + w.rnd.IntN(30)
-	w.cfg.Dedup.FalsePositiveRate, w.cfg.Dedup.DailyCapacity = 1e-9, 10_000
-	if m.name == "services" {
-		w.cfg.Server.RequestTimeout = modelTimeout
-		w.cfg.Dedup.OnFailure = []string{configs.FailOpen, configs.FailClosed}[w.rnd.IntN(2)]
-	}
-	w.coalesce = time.Duration(w.rnd.IntN(2)) * time.Second
-	if w.rnd.IntN(3) == 0 {
-		w.cfg.Impressions.On = configs.OnSeen
-	}
-	w.say("impressions on %s, n %d, coalesce %s, failing %s", w.cfg.Impressions.On, w.cfg.Recall.N, w.coalesce, w.cfg.Dedup.OnFailure)
-	w.apps = append(w.apps, w.start(t, w.cfg))
-	if m.name == "services" {
-		w.apps = append(w.apps, w.start(t, w.cfg))
-	}
-	for i := range 3 {
-		w.readers[fmt.Sprintf("u_%d", i)] = newReader()
-	}
-	var all []feed.Item
-	for range 60 {
-		all = append(all, w.newItem(time.Duration(w.rnd.IntN(4*24*3600))*time.Second))
-	}
-	w.put(t, all...)
-	return w
-}
-
-// tried makes the server retry failed recordings at once.
-func tried(s *settings) { s.pauses.spool, s.pauses.notes = 20*time.Millisecond, 20*time.Millisecond }
-
-func (w *world) start(t *testing.T, cfg configs.Config) *server {
-	t.Helper()
-	if w.mode.name == "services" {
-		cfg.DataDir = t.TempDir()
-	}
-	proxy := w.behind(t, &cfg)
-	require.NoError(t, cfg.Validate())
-	a, err := Open(t.Context(), cfg, WithClock(w.clock.Now), WithRecallCache(0, staleFor), func(s *settings) { s.coalesce = w.coalesce }, WithLogger(slog.New(slog.DiscardHandler)), tried)
-	require.NoError(t, err)
-	s := &server{App: a, feed: a.Engine, proxy: proxy}
-	t.Cleanup(func() { s.stop(t) })
-	return s
-}
-
-// stop closes the server; further calls do nothing.
-func (s *server) stop(t *testing.T) {
-	t.Helper()
-	if s.stopped {
-		return
-	}
-	s.stopped = true
-	assert.NoError(t, s.Close(context.WithoutCancel(t.Context())))
-}
-
-// copyData copies the data on disk, journals first: a day that is folded meanwhile is in its
-// journal or in its filter.
-func (w *world) copyData(t *testing.T, to string) {
-	t.Helper()
-	journals := map[string][]byte{}
-	paths, err := filepath.Glob(filepath.Join(w.cfg.DataDir, "impressions", "*.journal"))
-	require.NoError(t, err)
-	for _, path := range paths {
-		journals[filepath.Base(path)], err = os.ReadFile(path)
-		require.NoError(t, err)
-	}
-	require.NoError(t, os.CopyFS(to, os.DirFS(w.cfg.DataDir)))
-	for name, data := range journals {
-		require.NoError(t, os.WriteFile(filepath.Join(to, "impressions", name), data, 0o600))
-	}
-}
-
-func (w *world) say(format string, args ...any) {
-	w.steps = append(w.steps, w.clock.Now().Format("02 15:04:05 ")+fmt.Sprintf(format, args...))
-}
-
-func (w *world) tell(t *testing.T) {
-	if !t.Failed() {
-		return
-	}
-	for _, s := range w.steps[max(0, len(w.steps)-400):] {
-		t.Log(s)
-	}
-}
-
-// newItem returns an item of one of a few groups and authors, or a newer version of an existing
-// item.
-func (w *world) newItem(age time.Duration) feed.Item {
-	id := fmt.Sprintf("doc_%d", len(w.items))
-	if len(w.items) > 0 && w.rnd.IntN(5) == 0 {
-		id = w.anyItem()
-	}
-	it := feed.Item{
-		ID: id, Title: "About " + id, UpdateTime: w.clock.Now().Add(-age).Unix(), AuthorID: fmt.Sprintf("author_%d", w.rnd.IntN(4)),
-	}
-	if w.rnd.IntN(3) == 0 {
-		it.GroupID = fmt.Sprintf("story_%d", w.rnd.IntN(12))
-	}
-	w.items[id] = it // so that the next one gets another id
-	return it
-}
-
-func (w *world) anyItem() string {
-	all := make([]string, 0, len(w.items))
-	for id := range w.items {
-		all = append(all, id)
-	}
-	slices.Sort(all)
-	return all[w.rnd.IntN(len(all))]
-}
-
-func (w *world) anyReader() (string, *reader) {
-	agent := fmt.Sprintf("u_%d", w.rnd.IntN(len(w.readers)))
-	return agent, w.readers[agent]
-}
-
-func (w *world) anyServer() *server { return w.apps[w.rnd.IntN(len(w.apps))] }
 
 func (w *world) put(t *testing.T, items ...feed.Item) {
 	t.Helper()
@@ -384,4 +222,41 @@ func (w *world) restart(t *testing.T) {
 	for _, r := range w.readers { // sessions and retry records end with the process
 		r.asked, r.changed = nil, true
 	}
+}
+
+// recover is called after an answer without Redis. The server retains the impressions until it can
+// write them, and other servers do not know them until then.
+func (w *world) recover(t *testing.T, s *server, agent string, answer engine.Answer) {
+	t.Helper()
+	w.say("  it was degraded: %v", answer.Degraded)
+	if !sessionless(answer) { // the server only reports that it checks twice for a while
+		return
+	}
+	for _, other := range w.apps {
+		if !other.lossy {
+			asksRedis(t, other.App)
+		}
+	}
+	if w.cfg.Impressions.On != configs.OnServed {
+		return
+	}
+	var groups []string
+	for _, it := range items(t, answer) {
+		groups = append(groups, it.Group())
+	}
+	testenv.WaitFor(t, func() bool {
+		checked, err := s.stores.dedup.Check(t.Context(), agent, groups, w.clock.Now())
+		return err == nil && !slices.Contains(checked.Verdicts, dedup.Unseen)
+	}, "what was shown without Redis is recorded")
+}
+
+// mayBlindly reports whether the item may be shown by a server that could not query the impressions
+// of other servers: it knows only its own latest pages.
+func (w *world) mayBlindly(s *server, r *reader, it feed.Item) bool {
+	for _, key := range keys(it) {
+		if at, was := r.shown[key].by[s]; was && w.clock.Now().Sub(at) < 12*time.Hour {
+			return false
+		}
+	}
+	return true
 }

@@ -2,8 +2,8 @@ package server
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
+	"flag"
 	"net/http"
 	"net/url"
 	"slices"
@@ -12,20 +12,40 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/configs"
-	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/testenv"
+	"github.com/freshet/freshet/social/jobs"
 )
+
+// waiting is the number of tests that run in parallel. Most of the time they wait: for a service to
+// fail, to recover, or to be queried again.
+const waiting = "4"
+
+// TestMain fails the package if closed systems have left goroutines behind. It ignores idle
+// connections, which end on their own, and goroutines that exist before the tests, namely a pool
+// created by a library.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", waiting); err != nil {
+		panic(err)
+	}
+	goleak.VerifyTestMain(testenv.Reuse(m),
+		goleak.IgnoreCurrent(),
+		goleak.IgnoreAnyFunction("net/http.(*persistConn).readLoop"),
+		goleak.IgnoreAnyFunction("net/http.(*persistConn).writeLoop"),
+	)
+}
+
+var noon = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
 }
-
-func at(t time.Time) *clock { return &clock{now: t} }
 
 func (c *clock) Now() time.Time {
 	c.mu.Lock()
@@ -39,6 +59,8 @@ func (c *clock) Advance(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
+func at(t time.Time) *clock { return &clock{now: t} }
+
 // mode is one column of the table of backends.
 type mode struct {
 	name   string
@@ -46,6 +68,9 @@ type mode struct {
 }
 
 var modes = []mode{{"embedded", embedded}, {"services", services}}
+
+// networks are the modes with posts, follows and timelines.
+var networks = []mode{{"embedded", embedded}, {"services", withPostgres}}
 
 func embedded(t testing.TB) configs.Config {
 	cfg := configs.Default()
@@ -80,6 +105,27 @@ func servicesAt(t testing.TB, redisAddr, elastic string) configs.Config {
 	return cfg
 }
 
+// fewConns limits the connections of a system, because many concurrent systems share the server.
+const fewConns = "&pool_max_conns=8"
+
+// withPostgres returns services mode with a schema that no concurrent test uses.
+func withPostgres(t testing.TB) configs.Config {
+	cfg := services(t)
+	cfg.Postgres.URL = testenv.ReusedPostgres(t) + fewConns
+	return cfg
+}
+
+// withoutElastic is withPostgres with a separate catalog for each server: the data of timelines is
+// in Redis and PostgreSQL.
+func withoutElastic(t testing.TB) configs.Config {
+	_, prefix := testenv.Redis(t)
+	cfg := embedded(t)
+	cfg.Server.RequestTimeout = 20 * time.Second // as in services
+	cfg.Redis.URL, cfg.Redis.KeyPrefix = testenv.RedisURL(t), prefix
+	cfg.Postgres.URL = testenv.Postgres(t) + fewConns
+	return cfg
+}
+
 // ownIndices gives a system indices that do not exist yet and that the test may create.
 func ownIndices(t testing.TB, cfg *configs.Config) { _, cfg.Elasticsearch.Index = testenv.Elastic(t) }
 
@@ -89,6 +135,20 @@ func ownIndices(t testing.TB, cfg *configs.Config) { _, cfg.Elasticsearch.Index 
 func brief(cfg *configs.Config) {
 	cfg.Server.RequestTimeout = 6 * time.Second
 }
+
+// onRedis has impressions and sessions in Redis and everything else in process.
+func onRedis(t *testing.T, prefix string, addrs ...string) configs.Config {
+	cfg := embedded(t)
+	cfg.Server.RequestTimeout = 20 * time.Second // as in servicesAt
+	cfg.Dedup.Shards = 16
+	cfg.Dedup.OnFailure = configs.FailClosed
+	cfg.Redis.URL = testenv.RedisAt(addrs)
+	cfg.Redis.KeyPrefix = prefix
+	return cfg
+}
+
+// unvaried orders pages by score only.
+var unvaried = feed.Diversity{Author: feed.Spread{Decay: 1}, Site: feed.Spread{Decay: 1}, Tag: feed.Spread{Decay: 1}}
 
 // open starts a system that is closed when the test ends.
 func open(t testing.TB, cfg configs.Config, options ...Option) *App {
@@ -108,6 +168,41 @@ func open(t testing.TB, cfg configs.Config, options ...Option) *App {
 		}
 	})
 	return a
+}
+
+// closeApp closes a system as a SIGTERM does, including the drain.
+func closeApp(t *testing.T, a *App) {
+	t.Helper()
+	require.NoError(t, a.Close(t.Context()))
+}
+
+// servers opens one embedded system, or two that share their services.
+func servers(t *testing.T, m mode, change func(*configs.Config), options ...Option) []*App {
+	t.Helper()
+	cfg := m.config(t)
+	if change != nil {
+		change(&cfg)
+	}
+	options = append(options, WithClock(at(noon).Now))
+	all := []*App{open(t, cfg, options...)}
+	if m.name == "services" {
+		other := cfg
+		other.DataDir = t.TempDir()
+		all = append(all, open(t, other, options...))
+	}
+	return all
+}
+
+// pair opens two servers that share Redis; each has the same catalog of n items.
+func pair(t *testing.T, cfg configs.Config, n int) []*App {
+	t.Helper()
+	apps := make([]*App, 2)
+	for i := range apps {
+		cfg.DataDir = t.TempDir()
+		apps[i] = open(t, cfg, WithClock(at(noon).Now))
+		put(t, apps[i], madeItems(n)...)
+	}
+	return apps
 }
 
 // put stores items and makes them recallable. On a busy machine Elasticsearch may not have answered
@@ -156,62 +251,30 @@ func recorded(t *testing.T, a *App) {
 	}, "everything delivered to be recorded")
 }
 
-func refresh(agent string, limit int) engine.Request {
-	return engine.Request{Agent: agent, Action: engine.ActionRefresh, Limit: limit}
-}
-
-func loadMore(agent string, limit int) engine.Request {
-	return engine.Request{Agent: agent, Action: engine.ActionLoadMore, Limit: limit}
-}
-
-func ask(t *testing.T, a *App, r engine.Request) engine.Answer {
+// settled waits until no job is due or running, and the lists are in use and complete.
+func settled(t testing.TB, a *App) {
 	t.Helper()
-	answer, err := a.Engine.Feed(t.Context(), r)
-	require.NoError(t, err)
-	return answer
-}
-
-func ids(answer engine.Answer) []string {
-	out := make([]string, len(answer.Docs))
-	for i, d := range answer.Docs {
-		out[i] = d.ID
-	}
-	return out
-}
-
-func items(t *testing.T, answer engine.Answer) []feed.Item {
-	t.Helper()
-	out := make([]feed.Item, len(answer.Docs))
-	for i, d := range answer.Docs {
-		require.NoError(t, json.Unmarshal(d.JSON, &out[i]))
-	}
-	return out
-}
-
-type once struct {
-	mu   sync.Mutex
-	seen map[string]string
-}
-
-func newOnce() *once { return &once{seen: map[string]string{}} }
-
-func (o *once) add(t *testing.T, where string, ids []string) {
-	t.Helper()
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for _, id := range ids {
-		if first, again := o.seen[id]; again {
-			t.Errorf("%s was delivered twice: in %s and in %s", id, first, where)
+	testenv.WaitFor(t, func() bool {
+		retryFailed(t, a)
+		stats, err := a.network.store.Stats(t.Context())
+		if err != nil {
+			return false
 		}
-		o.seen[id] = where
+		for _, row := range stats.Rows {
+			if row.Kind != jobs.Count && row.State != jobs.Completed { // counts are gathered for a while
+				return false
+			}
+		}
+		// A slow Redis can make lists late at any time, and a slow machine keeps jobs waiting.
+		return !a.network.completeness.Incomplete() && !a.network.completeness.QueueBehind()
+	}, "the queue is empty, and the lists are answered from")
+}
+
+// retryFailed retries at once the jobs that failed because a service was slow or down: the clock
+// that they wait for stands still in tests.
+func retryFailed(t testing.TB, a *App) {
+	failed, _ := a.network.store.List(t.Context(), jobs.Filter{State: jobs.Failed})
+	for _, j := range failed {
+		_ = a.network.store.Retry(t.Context(), j.ID)
 	}
 }
-
-func (o *once) len() int {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return len(o.seen)
-}
-
-// unvaried orders pages by score only.
-var unvaried = feed.Diversity{Author: feed.Spread{Decay: 1}, Site: feed.Spread{Decay: 1}, Tag: feed.Spread{Decay: 1}}

@@ -12,7 +12,6 @@ import (
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/internal/testenv"
-	"github.com/freshet/freshet/signals/events"
 )
 
 // cutReader is a reader with the items that are still to be delivered, best first.
@@ -62,14 +61,6 @@ func (r *cutReader) hide(t *testing.T, l *cutServer, ids []string) {
 	t.Helper()
 	_, err := l.Engine.React(t.Context(), r.agent, hiding(r.drop(ids)))
 	require.NoError(t, err)
-}
-
-func hiding(ids []string) []engine.Act {
-	acts := make([]engine.Act, len(ids))
-	for i, id := range ids {
-		acts[i] = act(events.Hide, id)
-	}
-	return acts
 }
 
 // finish pages to the end and checks the final state: every due item has been delivered, is counted

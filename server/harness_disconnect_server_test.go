@@ -2,7 +2,7 @@ package server
 
 import (
 	"context"
-	"net/url"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +15,37 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/internal/testenv/faultproxy"
 )
+
+// TestRedisDisconnectAtEveryCommand and TestServerCrashDuringRedisScript put a lossy network between
+// a server and a real Redis. Each step of the feed runs once without a fault, which yields its
+// commands, and then once for each command and each kind of loss.
+
+const (
+	cutItems = 60
+	cutPage  = 10
+	// cutStall exceeds the client's read timeout, which is a tenth of the request timeout.
+	cutStall = 1200 * time.Millisecond
+	// cutRefused is how long connections are refused in the worst case.
+	cutRefused = 300 * time.Millisecond
+)
+
+type cutCase struct {
+	command string // as returned by label
+	nth     int    // among the commands with this label
+	kind    faultproxy.Kind
+	refuse  time.Duration
+}
+
+func (c cutCase) String() string {
+	text := fmt.Sprintf("%s %s", c.kind, c.command)
+	if c.nth > 1 {
+		text += fmt.Sprintf(" (%d)", c.nth)
+	}
+	if c.refuse > 0 {
+		text += ", refused for a while"
+	}
+	return text
+}
 
 // cutServers is the number of servers tested in parallel. Most of the time they wait.
 const cutServers = 16
@@ -39,12 +70,6 @@ var cutPlaces = []cutPlace{
 		_, prefix := testenv.RedisCluster(t)
 		return onRedis(t, prefix)
 	}, func(t *testing.T) []string { return testenv.RedisClusterAddrs(t) }, func(int) bool { return true }},
-}
-
-func oneRedis(t *testing.T) []string {
-	u, err := url.Parse(testenv.RedisURL(t))
-	require.NoError(t, err)
-	return []string{u.Host}
 }
 
 // cutServer is a server with a separate network link to Redis.

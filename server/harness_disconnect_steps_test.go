@@ -9,7 +9,6 @@ import (
 
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/rediskeys"
 )
 
 // cutPart selects the commands of a step to cut.
@@ -79,8 +78,6 @@ func (s cutStep) tidy(t *testing.T, l *cutServer, r *cutReader) {
 	}
 	put(t, l.App, back...)
 }
-
-func keysOf(a *App) rediskeys.Keys { return rediskeys.For(a.clients.redis, a.cfg.Redis.KeyPrefix) }
 
 // cutAsk calls the feed and checks that the page has the next due items, whatever the fault. A
 // later call with the same request id must return the same page.

@@ -2,8 +2,6 @@ package server
 
 import (
 	"context"
-	"errors"
-	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -13,14 +11,9 @@ import (
 	"github.com/freshet/freshet/cache"
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/configs"
-	"github.com/freshet/freshet/dedup"
-	"github.com/freshet/freshet/dedup/redisbloom"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/testenv"
-	"github.com/freshet/freshet/recall"
 	"github.com/freshet/freshet/server/breaker"
-	"github.com/freshet/freshet/social"
 )
 
 // flaky makes stores of a server fail: reads of contents return some or none of them, and steps of
@@ -57,63 +50,6 @@ func makeFlaky(t *testing.T, a *App) *flaky {
 	a.Engine.Close()
 	a.Engine = e
 	return f
-}
-
-// spoil occasionally arms one fault for the next action of a server. The returned function ends it.
-func (p *places) spoil(s *server, worst trouble) (over func()) {
-	f := p.flaky[s]
-	if f == nil {
-		return func() {}
-	}
-	if p.rnd.IntN(6) == 0 {
-		f.unread.Store(int64(1 + p.rnd.IntN(3)))
-	}
-	if p.rnd.IntN(6) == 0 {
-		f.broken.Store(int64(1 + p.rnd.IntN(4)))
-	}
-	repaired := func() {}
-	if p.rnd.IntN(3) == 0 {
-		repaired = p.trouble(s, worst)
-	}
-	return func() {
-		repaired()
-		f.unread.Store(0)
-		f.broken.Store(0)
-	}
-}
-
-// mayFail reports whether a call has failed, which only faults may cause.
-func (p *places) mayFail(t *testing.T, err error) bool {
-	t.Helper()
-	if err == nil {
-		return false
-	}
-	of := []error{catalog.ErrUnavailable, cache.ErrUnavailable, dedup.ErrUnavailable, recall.ErrUnavailable, social.ErrUnavailable, feed.ErrUnavailable, context.DeadlineExceeded}
-	if !p.withFaults || !slices.ContainsFunc(of, func(e error) bool { return errors.Is(err, e) }) {
-		require.NoError(t, err)
-	}
-	return true
-}
-
-// written waits until a server has written its impressions from an outage of Redis: other servers
-// do not know them before.
-func (p *places) written(t *testing.T, s *server, reader string, keys []string) {
-	t.Helper()
-	store, shared := s.stores.dedup.(*redisbloom.Store)
-	if !shared || s.stores.spool == nil || len(keys) == 0 {
-		return
-	}
-	testenv.WaitFor(t, func() bool {
-		if !p.served() {
-			checked, err := store.Check(t.Context(), reader, keys, p.clock.Now())
-			return err == nil && !slices.Contains(checked.Verdicts, dedup.Unseen)
-		}
-		recorded, err := store.Recorded(t.Context(), reader, keys, p.clock.Now())
-		return err == nil && !slices.Contains(recorded, false)
-	}, "what was shown without Redis is written")
-	for _, other := range p.apps {
-		asksRedis(t, other.App)
-	}
 }
 
 type flakyCatalog struct {

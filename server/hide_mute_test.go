@@ -3,15 +3,112 @@ package server
 import (
 	"fmt"
 	"math/rand/v2"
+	"net/url"
+	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/signals/events"
 )
+
+func TestHide(t *testing.T) {
+	t.Parallel()
+	clock := at(noon)
+	a := open(t, embedded(t), WithClock(clock.Now))
+	all := authored(40)
+	all[10].GroupID, all[30].GroupID = "story", "story"
+	put(t, a, all...)
+	first := refresh("u_1", 5)
+	first.RequestID = "r1"
+	page := ask(t, a, first)
+	seen := newOnce()
+	seen.add(t, "first", ids(page))
+
+	// Hide one item that was shown, and two that are still in the session.
+	hidden := []string{page.Docs[2].ID, all[10].ID, all[20].ID}
+	for _, id := range hidden {
+		react(t, a, "u_1", act(events.Hide, id))
+		react(t, a, "u_1", act(events.Hide, id))
+	}
+	profile, err := a.Engine.Profile(t.Context(), "u_1")
+	require.NoError(t, err)
+	assert.Equal(t, []string{hidden[0], "story", hidden[1], hidden[2]}, profile.MutedItems)
+	again := ids(ask(t, a, first))
+	assert.Equal(t, []string{page.Docs[0].ID, page.Docs[1].ID, page.Docs[3].ID, page.Docs[4].ID}, again[:4], "the same page again is without it")
+	seen.add(t, "filled up", again[4:])
+
+	total := 5 + len(again[4:])
+	for range 20 {
+		more := ask(t, a, loadMore("u_1", 7))
+		seen.add(t, "session", ids(more))
+		total += len(more.Docs)
+		if !more.HasMore {
+			break
+		}
+	}
+	assert.Equal(t, 37, total, "everything but three groups of two, one and one, the first of which was shown")
+	recorded(t, a)
+
+	// A profile without muted items retains them.
+	require.NoError(t, a.Engine.PutProfile(t.Context(), "u_1", feed.Profile{Interests: map[string]float64{"tag-3": 2}}))
+	for _, days := range []int{1, 8, 30} {
+		clock.Advance(time.Duration(days) * 24 * time.Hour)
+		answer := ask(t, a, refresh("u_1", 100))
+		for _, id := range append(hidden, all[30].ID) {
+			assert.NotContains(t, ids(answer), id, "after %d days", days)
+		}
+		recorded(t, a) // long pending impressions are recorded again, on the day of that write
+		if days == 8 {
+			assert.Len(t, answer.Docs, 36, "all the others are back")
+		}
+	}
+	// The items are still shown to others.
+	assert.Len(t, ask(t, a, refresh("u_2", 100)).Docs, 39)
+
+	// An empty list unmutes them.
+	require.NoError(t, a.Engine.PutProfile(t.Context(), "u_1", feed.Profile{MutedItems: []string{}}))
+	answer := ids(ask(t, a, refresh("u_1", 100)))
+	assert.Contains(t, answer, all[10].ID)
+	assert.Contains(t, answer, all[20].ID)
+}
+
+// TestHidingARemovedItemHidesItsGroup removes items that a reader was shown, one for each way to
+// remove them. A hide that comes later still mutes the group.
+func TestHidingARemovedItemHidesItsGroup(t *testing.T) {
+	t.Parallel()
+	for _, mode := range modes {
+		t.Run(mode.name, func(t *testing.T) {
+			t.Parallel()
+			a := open(t, mode.config(t), WithClock(at(noon).Now))
+			all := madeItems(6)
+			for i, group := range []string{"removed", "erased", "removed", "erased", "", "stays"} {
+				all[i].GroupID = group
+			}
+			all[1].AuthorID = "leaves"
+			put(t, a, all...)
+			page := ids(ask(t, a, refresh("u_1", 10)))
+			require.Subset(t, page, []string{all[0].ID, all[1].ID})
+			require.NoError(t, a.Catalog.Remove(t.Context(), all[0].ID))
+			require.NoError(t, a.works().Erase(t.Context(), "leaves"))
+			for _, it := range all[:2] {
+				react(t, a, "u_1", act(events.Hide, it.ID))
+			}
+			profile, err := a.Engine.Profile(t.Context(), "u_1")
+			require.NoError(t, err)
+			for _, other := range all[2:4] {
+				assert.True(t, profile.Refuses(&other), "another item of the group %s", other.GroupID)
+			}
+			assert.Equal(t, []string{"removed", all[0].ID, "erased", all[1].ID}, profile.MutedItems)
+			assert.False(t, profile.Refuses(&feed.Item{ID: all[5].ID, GroupID: "stays"}))
+		})
+	}
+}
 
 // TestHiddenIsNeverOnALaterPage has one agent page through the feed on all servers while it hides
 // items on others: no page requested after the answer to a hide has the item, whatever calls were
@@ -89,5 +186,118 @@ func TestHiddenIsNeverOnALaterPage(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func hides(from, n int) string {
+	events := make([]string, n)
+	for i := range events {
+		events[i] = fmt.Sprintf(`{"type":"hide","id":"none_%d"}`, from+i)
+	}
+	return `{"events":[` + strings.Join(events, ",") + `]}`
+}
+
+// TestOneAgentHidesAllItCan has one agent hide 500 unknown items per call, in many concurrent
+// calls, again and again.
+func TestOneAgentHidesAllItCan(t *testing.T) {
+	t.Parallel()
+	a, s := untrusted(t, embedded(t))
+	unchanged := seed(t, a, s)
+	var wg sync.WaitGroup
+	n := make([]int, 48)
+	for w := range n {
+		wg.Go(func() {
+			mine := outsider{t, s.url, &n[w]}
+			_, code, data := mine.call("POST", "/v1/events", hides(500*w, 500), asU1)
+			if code == 42202 {
+				return
+			}
+			assert.Zero(t, code)
+			assert.JSONEq(t, `{"accepted":0,"not_shown":500}`, data)
+		})
+	}
+	wg.Wait()
+	p, err := a.Engine.Profile(t.Context(), "u_1")
+	require.NoError(t, err)
+	require.Len(t, p.MutedItems, feed.MaxMutedItems)
+	for _, who := range []string{asU1, "X-Agent-ID: u_3"} {
+		_, code, data := s.call("POST", "/v1/feed", `{"action":"refresh"}`, who)
+		require.Zero(t, code)
+		require.Contains(t, data, `"doc_0"`)
+	}
+	_, code, _ := s.call("POST", "/v1/events", hides(0, 501), asU1)
+	require.Equal(t, 40001, code)
+	_, code, _ = s.call("POST", "/v1/events", `{"type":"click","id":"`+strings.Repeat("a", 256<<10)+`"}`, asU1)
+	require.Equal(t, 41301, code)
+	unchanged()
+}
+
+var profileChanges = []struct{ method, path, body string }{
+	{"PUT", "/v1/agents/u_1/profile", `{"muted_tags":["tag-1"]}`},
+	{"PATCH", "/v1/agents/u_1/profile", `{"muted_tags":["tag-1"]}`},
+	{"PUT", "/v1/agents/u_1/muted/tags/tag-1", ""},
+	{"POST", "/v1/events", `{"events":[{"type":"hide","id":"doc_0001"}]}`},
+	{"DELETE", "/v1/agents/u_1/profile", ""},
+}
+
+// TestAMuteThatOtherServersWouldNotSee checks that such a mute is refused and not stored: a server
+// that cannot reach Redis cannot delete the old profile from the cache that other servers read.
+func TestAMuteThatOtherServersWouldNotSee(t *testing.T) {
+	t.Parallel()
+	cfg := services(t)
+	brief(&cfg)
+	direct := cfg
+	direct.DataDir = t.TempDir()
+	u, err := url.Parse(cfg.Redis.URL)
+	require.NoError(t, err)
+	k := newLink(t, u.Host)
+	cfg.Redis.URL = "redis://" + k.l.Addr().String()
+	a, b := open(t, cfg, WithClock(at(noon).Now), quick), open(t, direct, WithClock(at(noon).Now))
+	put(t, a, madeItems(30)...)
+	require.Equal(t, 200, asReader(t, a, "PUT", "/v1/agents/u_1/profile", `{"interests":{"tag-2":1}}`))
+	_, err = b.Engine.Profile(t.Context(), "u_1") // now it is cached
+	require.NoError(t, err)
+
+	k.set(true)
+	for _, c := range profileChanges {
+		assert.Equal(t, 503, asReader(t, a, c.method, c.path, c.body), "%s %s", c.method, c.path)
+	}
+	for _, server := range []*App{a, b} {
+		p, err := server.Engine.Profile(t.Context(), "u_1")
+		require.NoError(t, err)
+		assert.False(t, p.HasMutes())
+	}
+
+	k.set(false)
+	healthy(t, a)
+	require.Equal(t, 200, asReader(t, a, "PUT", "/v1/agents/u_1/profile", `{"muted_tags":["tag-1"]}`))
+	for _, d := range ask(t, b, refresh("u_1", 30)).Docs {
+		it, err := d.Item()
+		require.NoError(t, err)
+		assert.NotContains(t, it.Tags, "tag-1")
+	}
+}
+
+// TestAMuteWithoutSessions checks that a mute applies to the next page of a session that could not
+// be ended. Only sessions and filters are in Redis.
+func TestAMuteWithoutSessions(t *testing.T) {
+	t.Parallel()
+	cfg, r := redisAlone(t)
+	a := open(t, cfg, WithClock(at(noon).Now), quick)
+	put(t, a, madeItems(60)...)
+	ask(t, a, refresh("u_1", 10))
+	recorded(t, a)
+	r.Freeze()
+	for _, c := range profileChanges[:len(profileChanges)-1] {
+		assert.Less(t, asReader(t, a, c.method, c.path, c.body), 300, "%s %s", c.method, c.path)
+	}
+	r.Thaw()
+	healthy(t, a)
+	for range 3 {
+		for _, d := range ask(t, a, loadMore("u_1", 10)).Docs {
+			it, err := d.Item()
+			require.NoError(t, err)
+			assert.NotContains(t, it.Tags, "tag-1")
+		}
 	}
 }

@@ -19,8 +19,6 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-const testAdmin = "an-admin-token-for-tests"
-
 // listen serves the system on a free port with the HTTP server of Serve. Only the timeout under
 // test is shortened, so that a busy machine triggers no other.
 func listen(t *testing.T, a *App, shorten func(*http.Server)) string {

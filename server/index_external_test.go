@@ -1,8 +1,11 @@
 package server
 
 import (
+	"bytes"
 	"fmt"
+	"log/slog"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -13,33 +16,12 @@ import (
 	"github.com/freshet/freshet/catalog/catalogtest"
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/esindex"
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/recall"
+	"github.com/freshet/freshet/server/connect"
 	"github.com/freshet/freshet/server/doctor"
 )
-
-const othersMapping = `{"mappings":{"properties":{"id":{"type":"keyword"},"title":{"type":"text"},"published":{"type":"date"},"votes":{"type":"integer"},"freshet_popularity":{"type":"alias","path":"votes"}}}}`
-
-// othersIndex returns a configuration over an external index, with a name that is an alias of one
-// index, and a function that sends requests to that Elasticsearch.
-func othersIndex(t *testing.T) (configs.Config, func(method, path, body string)) {
-	t.Helper()
-	cfg := services(t)
-	ownIndices(t, &cfg)
-	cfg.Elasticsearch.ManageIndex = false
-	cfg.Elasticsearch.Fields = configs.Fields{ID: "id", Title: "title", UpdateTime: "published"}
-	cfg.Ranking.PopularityWeight = 1
-	send := sender(t, cfg)
-	index := cfg.Elasticsearch.Index
-	send(http.MethodPut, "/"+index+"-1", othersMapping)
-	send(http.MethodPut, "/"+index+"-1/_alias/"+index, "")
-	return cfg, send
-}
-
-// document adds a document to the index; rest has its other fields.
-func document(send func(method, path, body string), index, id, rest string) {
-	send(http.MethodPut, "/"+index+"/_doc/"+id+"?refresh=true", fmt.Sprintf(`{"title":%q,"published":%d%s}`, "About "+id, noon.UnixMilli(), rest))
-}
 
 // TestOthersDocuments checks that no document and no index behind the alias prevents a server from
 // answering or starting; the doctor reports what is skipped. When an index with another mapping
@@ -176,4 +158,148 @@ func recallOf(t *testing.T, cfg configs.Config) doctor.Finding {
 	}
 	require.Len(t, found, 1)
 	return found[0]
+}
+
+// TestOwnIndexExample runs the example of an external index in examples/own-index, changing only
+// the address and the name.
+func TestOwnIndexExample(t *testing.T) {
+	t.Parallel()
+	const dir = "../examples/own-index/"
+	read := func(name string) []byte {
+		data, err := os.ReadFile(dir + name)
+		require.NoError(t, err)
+		return data
+	}
+	cfg, err := configs.Load(configs.Options{Path: dir + "freshet.yaml"})
+	require.NoError(t, err)
+	address, index := testenv.Elastic(t)
+	cfg.Elasticsearch.Addresses, cfg.Elasticsearch.Index = []string{address}, index
+	cfg.DataDir = t.TempDir()
+	send := func(method, path, contentType string, body []byte) {
+		req, err := http.NewRequestWithContext(t.Context(), method, address+"/"+index+path, bytes.NewReader(body))
+		require.NoError(t, err)
+		req.Header.Set("Content-Type", contentType)
+		res, err := http.DefaultClient.Do(req)
+		require.NoError(t, err)
+		_ = res.Body.Close()
+		require.Equal(t, http.StatusOK, res.StatusCode)
+	}
+	send(http.MethodPut, "", "application/json", read("mapping.json"))
+	send(http.MethodPost, "/_bulk?refresh=true", "application/x-ndjson", read("posts.ndjson"))
+
+	for _, f := range doctor.Check(t.Context(), cfg, doctor.Options{Fix: true}) {
+		if strings.HasPrefix(f.What, "index ") { // the test Elasticsearch is a single node
+			assert.Equal(t, doctor.OK, f.Level, "%s: %s", f.What, f.Detail)
+		}
+	}
+	now := time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
+	cfg.Ranking.PopularityWeight = 1
+	a := open(t, cfg, WithClock(at(now).Now))
+	answer := ask(t, a, refresh("u_1", 10))
+	assert.Equal(t, []string{"art-3", "art-1"}, ids(answer), "one story is shown once, by its better document")
+	assert.JSONEq(t, `{"id":"art-1","group_id":"storm","title":"Storm closes the harbour","update_time":1772697600,
+		"author_id":"lee","tags":["weather"],"paywall":false}`, string(answer.Docs[1].JSON))
+
+	require.NoError(t, a.Engine.PutProfile(t.Context(), "u_2", feed.Profile{MutedAuthors: []string{"lee"}, Keywords: feed.Keywords("harbour"), Langs: []string{"en"}}))
+	assert.Equal(t, []string{"art-2", "art-3"}, ids(ask(t, a, refresh("u_2", 10))))
+}
+
+// plainIndex creates the index of a configuration with the fields of Freshet's own index, except
+// for the fields that Freshet fills in, and with the given mapping of the time.
+func plainIndex(t *testing.T, cfg configs.Config, kept string) (mapping func() string) {
+	t.Helper()
+	client, err := connect.Elastic(cfg, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	body := `{"mappings":{"dynamic":false,"properties":{"id":{"type":"keyword"},"title":{"type":"text"},` +
+		`"update_time":` + kept + `}}}`
+	path := "/" + cfg.Elasticsearch.Index
+	require.NoError(t, esindex.Do(t.Context(), client, http.MethodPut, path, "", []byte(body), nil))
+	return func() (found string) {
+		require.NoError(t, esindex.Do(t.Context(), client, http.MethodGet, path+"/_mapping", "", nil,
+			func(b []byte) error { found = string(b); return nil }))
+		return found
+	}
+}
+
+// inSeconds is the mapping of the time in Freshet's own index.
+const inSeconds = `{"type":"date","format":"epoch_second"}`
+
+// TestAnUnusableIndexIsRefused checks that a server does not start over an index managed by Freshet
+// that has no token fields, nor over an external one with a time that cannot be decayed. The index
+// is not changed.
+func TestAnUnusableIndexIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, kept string
+		managed    bool
+		says       string
+	}{
+		{"Freshet's, without tokens", inSeconds, true, "name another one in elasticsearch.index"},
+		{"yours, with its time as text", `{"type":"text"}`, false, "a date or a number is required"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			cfg := services(t)
+			ownIndices(t, &cfg)
+			cfg.Elasticsearch.ManageIndex = c.managed
+			mapping := plainIndex(t, cfg, c.kept)
+			before := mapping()
+			_, err := Open(t.Context(), cfg, WithLogger(slog.New(slog.DiscardHandler)))
+			require.ErrorIs(t, err, esindex.ErrUnusable)
+			require.ErrorContains(t, err, c.says)
+			for _, fix := range []bool{false, true} {
+				said := map[doctor.Level][]string{}
+				for _, f := range doctor.Check(t.Context(), cfg, doctor.Options{Fix: fix}) {
+					if f.What == "index "+cfg.Elasticsearch.Index {
+						said[f.Level] = append(said[f.Level], f.Detail)
+					}
+				}
+				require.Len(t, said[doctor.Broken], 1, "%v", said)
+				assert.Contains(t, said[doctor.Broken][0], c.says)
+				for _, m := range said[doctor.OK] {
+					assert.Contains(t, m, "created", "the indices beside it")
+				}
+			}
+			assert.Equal(t, before, mapping())
+		})
+	}
+}
+
+// TestAnIndexWithoutTokensOfYours checks that an external index without token fields is used with
+// its own analyzer.
+func TestAnIndexWithoutTokensOfYours(t *testing.T) {
+	t.Parallel()
+	t.Run("not Freshet's", func(t *testing.T) {
+		t.Parallel()
+		cfg := services(t)
+		ownIndices(t, &cfg)
+		cfg.Elasticsearch.ManageIndex = false
+		plainIndex(t, cfg, inSeconds)
+		becomesReady(t, open(t, cfg))
+	})
+}
+
+// TestOthersUnderOurNames has an external index with exactly the fields of Freshet's own index, and
+// documents with other ids.
+func TestOthersUnderOurNames(t *testing.T) {
+	t.Parallel()
+	cfg := services(t)
+	ownIndices(t, &cfg)
+	cfg.Elasticsearch.ManageIndex = false
+	send, index := sender(t, cfg), cfg.Elasticsearch.Index
+	client, err := connect.Elastic(cfg, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	_, err = esindex.Ensure(t.Context(), client, index, esindex.Fields{})
+	require.NoError(t, err)
+	send(http.MethodPut, "/"+index+"/_doc/x1?refresh=true", fmt.Sprintf(`{"id":"one","title":"One","update_time":%d,"freshet_popularity":-3}`, noon.Unix()))
+	cfg.Ranking.PopularityWeight = 1
+	a := open(t, cfg, WithClock(at(noon).Now), quick)
+	becomesReady(t, a)
+	answer := ask(t, a, refresh("u_1", 10))
+	assert.Equal(t, []string{"one"}, ids(answer))
+	assert.Empty(t, answer.Degraded)
+	require.NoError(t, a.Catalog.Remove(t.Context(), "one"))
+	docs, err := a.Catalog.Docs(t.Context(), []string{"one"})
+	require.NoError(t, err)
+	assert.True(t, docs[0].Missing())
 }

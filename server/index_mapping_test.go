@@ -1,12 +1,13 @@
 package server
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -17,9 +18,7 @@ import (
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/esindex"
 	"github.com/freshet/freshet/internal/testenv"
-	"github.com/freshet/freshet/server/connect"
 )
 
 // versionOfIndex is an external index, in its mapping before or after a change.
@@ -182,55 +181,6 @@ func TestAnIndexJoinsThatLacksAField(t *testing.T) {
 	assert.Contains(t, ready(t, a).error, "fields.lang (lang)")
 }
 
-// TestOthersUnderOurNames has an external index with exactly the fields of Freshet's own index, and
-// documents with other ids.
-func TestOthersUnderOurNames(t *testing.T) {
-	t.Parallel()
-	cfg := services(t)
-	ownIndices(t, &cfg)
-	cfg.Elasticsearch.ManageIndex = false
-	send, index := sender(t, cfg), cfg.Elasticsearch.Index
-	client, err := connect.Elastic(cfg, slog.New(slog.DiscardHandler))
-	require.NoError(t, err)
-	_, err = esindex.Ensure(t.Context(), client, index, esindex.Fields{})
-	require.NoError(t, err)
-	send(http.MethodPut, "/"+index+"/_doc/x1?refresh=true", fmt.Sprintf(`{"id":"one","title":"One","update_time":%d,"freshet_popularity":-3}`, noon.Unix()))
-	cfg.Ranking.PopularityWeight = 1
-	a := open(t, cfg, WithClock(at(noon).Now), quick)
-	becomesReady(t, a)
-	answer := ask(t, a, refresh("u_1", 10))
-	assert.Equal(t, []string{"one"}, ids(answer))
-	assert.Empty(t, answer.Degraded)
-	require.NoError(t, a.Catalog.Remove(t.Context(), "one"))
-	docs, err := a.Catalog.Docs(t.Context(), []string{"one"})
-	require.NoError(t, err)
-	assert.True(t, docs[0].Missing())
-}
-
-// sender returns a function that sends requests to the Elasticsearch of a configuration.
-func sender(t *testing.T, cfg configs.Config) func(method, path, body string) {
-	t.Helper()
-	return func(method, path, body string) {
-		t.Helper()
-		status, answer := askElastic(t, cfg, method, path, body)
-		require.Less(t, status, 300, "%s: %s", path, answer)
-	}
-}
-
-func askElastic(t *testing.T, cfg configs.Config, method, path, body string) (status int, answer string) {
-	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, cfg.Elasticsearch.Addresses[0]+path, strings.NewReader(body))
-	require.NoError(t, err)
-	req.Header.Set("Content-Type", "application/json")
-	req.Header["Idempotency-Key"] = nil // allows a retry if a kept-alive connection has closed
-	res, err := http.DefaultClient.Do(req)
-	require.NoError(t, err)
-	defer func() { _ = res.Body.Close() }()
-	data, err := io.ReadAll(res.Body)
-	require.NoError(t, err)
-	return res.StatusCode, string(data)
-}
-
 // TestTheIndexIsDeletedOrClosed deletes or closes the index of a running server, as happens before
 // a restore of a snapshot or by mistake. It counts as an outage. No call by readers creates an
 // index; a put of items creates Freshet's own, with its mapping.
@@ -283,4 +233,62 @@ func TestTheIndexIsDeletedOrClosed(t *testing.T) {
 			becomesReady(t, open(t, cfg, WithClock(at(noon).Now), quick))
 		})
 	}
+}
+
+// TestAWrongIndexFoundLate checks that an unusable index prevents a start, and that one found
+// unusable later makes the server not ready until it is repaired.
+func TestAWrongIndexFoundLate(t *testing.T) {
+	t.Parallel()
+	cfg, es := cutOff(t)
+	ownIndices(t, &cfg)
+	cfg.Elasticsearch.ManageIndex = false
+	index := testElastic(t) + "/" + cfg.Elasticsearch.Index
+	do := func(method, path, body string) {
+		req, err := http.NewRequestWithContext(t.Context(), method, index+path, strings.NewReader(body))
+		require.NoError(t, err)
+		req.Header.Set("Content-Type", "application/json")
+		res, err := http.DefaultClient.Do(req)
+		require.NoError(t, err)
+		_ = res.Body.Close()
+		require.Equal(t, http.StatusOK, res.StatusCode)
+	}
+	do(http.MethodPut, "", `{"mappings": {"dynamic": false, "properties": {"id": {"type": "keyword"}, "title": {"type": "text"}}}}`)
+	_, err := Open(t.Context(), cfg, WithLogger(slog.New(slog.DiscardHandler)))
+	require.ErrorContains(t, err, "update_time")
+
+	es.set(true)
+	log := &lines{}
+	a := open(t, cfg, WithClock(at(noon).Now), WithLogger(slog.New(slog.NewTextHandler(log, nil))), quick)
+	es.set(false)
+	testenv.WaitFor(t, func() bool {
+		state := ready(t, a)
+		return state.status == http.StatusServiceUnavailable && strings.Contains(state.error, "update_time")
+	}, "/readyz says what the index lacks")
+	assert.Contains(t, log.String(), "update_time")
+	do(http.MethodPut, "/_mapping", `{"properties": {"update_time": {"type": "date", "format": "epoch_second"}}}`)
+	becomesReady(t, a)
+}
+
+// lines is a log that may be read and written concurrently.
+type lines struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(p)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.String()
+}
+
+// testElastic returns the address of the real Elasticsearch, without a link.
+func testElastic(t *testing.T) string {
+	address, _ := testenv.Elastic(t)
+	return address
 }

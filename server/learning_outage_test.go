@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -22,77 +21,6 @@ import (
 	"github.com/freshet/freshet/signals/learning"
 	"github.com/freshet/freshet/signals/popularity"
 )
-
-// subjects returns items, each with a tag that no other item has.
-func subjects(n int) []feed.Item {
-	all := madeItems(n)
-	for i := range all {
-		all[i].Tags = []string{fmt.Sprint("all-", i%2), subject(i)}
-	}
-	return all
-}
-
-func subject(i int) string { return fmt.Sprint("subject-", i) }
-
-func known(t *testing.T, a *App, agent string) feed.Learning {
-	t.Helper()
-	var all feed.Learning
-	require.NoError(t, a.Catalog.Learn(t.Context(), agent, func(l *feed.Learning) bool {
-		all = *l
-		return false
-	}))
-	return all
-}
-
-func clicks(l feed.Learning) map[string]int {
-	all := map[string]int{}
-	for _, f := range l.Features {
-		if f.Kind == feed.FeatureTag {
-			all[f.Value] = f.Clicks
-		}
-	}
-	return all
-}
-
-// TestActsAtOnceAreLearned sends acts of one reader from several concurrent clients, some of them
-// twice: the learned evidence is the sum of the distinct acts.
-func TestActsAtOnceAreLearned(t *testing.T) {
-	t.Parallel()
-	a := open(t, embedded(t), WithClock(at(noon).Now))
-	const agent, n = "u_1", 60
-	items := subjects(n)
-	put(t, a, items...)
-	var seen []string
-	for _, it := range items {
-		seen = append(seen, it.ID)
-	}
-	require.NoError(t, a.Engine.Seen(t.Context(), agent, seen))
-	var all sync.WaitGroup
-	for w := range 4 {
-		all.Go(func() {
-			for i := range items {
-				if i%4 == w || i%4 == (w+1)%4 { // each item is acted on twice
-					_, err := a.Engine.React(t.Context(), agent, []engine.Act{act(events.Click, items[i].ID)})
-					assert.NoError(t, err)
-				}
-			}
-		})
-	}
-	all.Wait()
-	require.NoError(t, a.Flush(t.Context()))
-	got := known(t, a, agent)
-	want := map[string]int{"all-0": n / 2, "all-1": n / 2}
-	for i := range items {
-		want[subject(i)] = 1
-	}
-	assert.Equal(t, want, clicks(got))
-	assert.Len(t, got.Acts, n)
-	for _, f := range got.Features {
-		if f.Kind == feed.FeatureTag {
-			assert.InDelta(t, want[f.Value], f.Evidence, 1e-9, f.Value)
-		}
-	}
-}
 
 // unreachable is a catalog that can be made unreachable for one server.
 type unreachable struct {
@@ -154,13 +82,6 @@ func TestErasedWhileActsAreHeld(t *testing.T) {
 			assert.Empty(t, clicks(flushed(t, a, agent)))
 		})
 	}
-}
-
-// flushed returns the learning of an agent after the server has written all accepted acts.
-func flushed(t *testing.T, a *App, agent string) feed.Learning {
-	t.Helper()
-	testenv.WaitFor(t, func() bool { return a.learner.Flush(t.Context()) == nil }, "what was accepted to be learned")
-	return known(t, a, agent)
 }
 
 // TestActsWhileServicesAreDown sends acts while Elasticsearch is down, and then while Redis is:

@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -10,8 +11,26 @@ import (
 
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/signals/events"
 )
+
+func clicks(l feed.Learning) map[string]int {
+	all := map[string]int{}
+	for _, f := range l.Features {
+		if f.Kind == feed.FeatureTag {
+			all[f.Value] = f.Clicks
+		}
+	}
+	return all
+}
+
+// flushed returns the learning of an agent after the server has written all accepted acts.
+func flushed(t *testing.T, a *App, agent string) feed.Learning {
+	t.Helper()
+	testenv.WaitFor(t, func() bool { return a.learner.Flush(t.Context()) == nil }, "what was accepted to be learned")
+	return known(t, a, agent)
+}
 
 // lessons returns items of the same age, two for each subject.
 func lessons() []feed.Item {
@@ -91,4 +110,44 @@ func TestLearning(t *testing.T) {
 	require.NoError(t, a.Engine.ForgetLearned(t.Context(), agent))
 	_, err = a.Engine.Profile(t.Context(), agent)
 	require.Error(t, err, "nothing is known of them")
+}
+
+// TestActsAtOnceAreLearned sends acts of one reader from several concurrent clients, some of them
+// twice: the learned evidence is the sum of the distinct acts.
+func TestActsAtOnceAreLearned(t *testing.T) {
+	t.Parallel()
+	a := open(t, embedded(t), WithClock(at(noon).Now))
+	const agent, n = "u_1", 60
+	items := subjects(n)
+	put(t, a, items...)
+	var seen []string
+	for _, it := range items {
+		seen = append(seen, it.ID)
+	}
+	require.NoError(t, a.Engine.Seen(t.Context(), agent, seen))
+	var all sync.WaitGroup
+	for w := range 4 {
+		all.Go(func() {
+			for i := range items {
+				if i%4 == w || i%4 == (w+1)%4 { // each item is acted on twice
+					_, err := a.Engine.React(t.Context(), agent, []engine.Act{act(events.Click, items[i].ID)})
+					assert.NoError(t, err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	require.NoError(t, a.Flush(t.Context()))
+	got := known(t, a, agent)
+	want := map[string]int{"all-0": n / 2, "all-1": n / 2}
+	for i := range items {
+		want[subject(i)] = 1
+	}
+	assert.Equal(t, want, clicks(got))
+	assert.Len(t, got.Acts, n)
+	for _, f := range got.Features {
+		if f.Kind == feed.FeatureTag {
+			assert.InDelta(t, want[f.Value], f.Evidence, 1e-9, f.Value)
+		}
+	}
 }

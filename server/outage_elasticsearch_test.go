@@ -2,14 +2,13 @@ package server
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,34 +24,56 @@ import (
 	"github.com/freshet/freshet/recall"
 )
 
-type readiness struct {
-	status      int
-	state       string
-	error       string
-	secondsLeft *int64
-}
-
-func ready(t *testing.T, a *App) readiness {
-	t.Helper()
-	w := httptest.NewRecorder()
-	a.Handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/readyz", nil))
-	var got struct {
-		Data struct {
-			Dependencies map[string]struct {
-				State       string `json:"state"`
-				Error       string `json:"error"`
-				SecondsLeft *int64 `json:"seconds_left"`
-			} `json:"dependencies"`
-		} `json:"data"`
+func TestElasticsearchDown(t *testing.T) {
+	t.Parallel()
+	cfg, es := cutOff(t)
+	clock := at(noon)
+	a := open(t, cfg, WithClock(clock.Now))
+	put(t, a, madeItems(600)...)
+	_, err := a.Catalog.Docs(t.Context(), []string{"doc_0000"})
+	require.NoError(t, err)
+	seen := newOnce()
+	first := ask(t, a, refresh("u_1", 10))
+	seen.add(t, "before", ids(first))
+	for _, agent := range []string{"u_2", "u_3", "u_4"} {
+		ask(t, a, refresh(agent, 5))
 	}
-	require.NoError(t, json.Unmarshal(w.Body.Bytes(), &got))
-	es := got.Data.Dependencies["elasticsearch"]
-	return readiness{w.Code, es.State, es.Error, es.SecondsLeft}
-}
+	mine := feed.Profile{Interests: map[string]float64{"tag-3": 2}}
+	require.NoError(t, a.Engine.PutProfile(t.Context(), "u_2", mine))
+	cacheAll(t, a)
 
-func becomesReady(t *testing.T, a *App) {
-	t.Helper()
-	testenv.WaitFor(t, func() bool { return ready(t, a).status == http.StatusOK }, "the server is ready")
+	es.set(true)
+	clock.Advance(time.Minute)
+	answer := ask(t, a, loadMore("u_1", 10))
+	assert.Nil(t, answer.Degraded, "load_more is unaffected while contents are cached")
+	seen.add(t, "load_more", ids(answer))
+	answer = ask(t, a, refresh("u_1", 10))
+	assert.Equal(t, []string{"recall"}, answer.Degraded, "an earlier recall stands in")
+	assert.Len(t, answer.Docs, 10)
+	seen.add(t, "stale", ids(answer))
+
+	answer = ask(t, a, refresh("u_2", 10))
+	assert.Equal(t, []string{"recall"}, answer.Degraded, "no recall for this profile: the old session's next page")
+	assert.Len(t, answer.Docs, 10)
+
+	badge := ask(t, a, engine.Request{Agent: "u_1", Action: engine.ActionRefresh, Limit: 10, Silent: true})
+	assert.Empty(t, badge.Docs)
+	assert.Equal(t, []string{"recall"}, badge.Degraded, "what is new is not known")
+
+	answer = ask(t, a, refresh("u_3", 10))
+	assert.Equal(t, []string{"recall"}, answer.Degraded, "u_3 has no profile, like u_1: the same query")
+	_, err = a.Engine.Feed(t.Context(), refresh("u_new", 10))
+	require.ErrorIs(t, err, catalog.ErrUnavailable, "whether u_new mutes anything cannot be told")
+	clock.Advance(staleFor)
+	require.NoError(t, a.stores.sessions.Delete(t.Context(), "u_4"))
+	_, err = a.Engine.Feed(t.Context(), refresh("u_4", 10))
+	require.ErrorIs(t, err, recall.ErrUnavailable, "too old, and no session: an error")
+
+	es.set(false)
+	healthy(t, a)
+	answer = ask(t, a, refresh("u_1", 10))
+	assert.Nil(t, answer.Degraded)
+	seen.add(t, "after", ids(answer))
 }
 
 func mixed() []feed.Item {
@@ -234,60 +255,76 @@ func TestStartWithoutElasticsearch(t *testing.T) {
 	assert.Equal(t, "degraded", state.state)
 }
 
-// testElastic returns the address of the real Elasticsearch, without a link.
-func testElastic(t *testing.T) string {
-	address, _ := testenv.Elastic(t)
-	return address
-}
-
-// TestAWrongIndexFoundLate checks that an unusable index prevents a start, and that one found
-// unusable later makes the server not ready until it is repaired.
-func TestAWrongIndexFoundLate(t *testing.T) {
+// TestStatusesOfElasticsearch checks that, whatever status Elasticsearch or a proxy before it
+// answers, known readers get degraded answers, writes are refused for now, and readiness reports
+// it.
+func TestStatusesOfElasticsearch(t *testing.T) {
 	t.Parallel()
-	cfg, es := cutOff(t)
-	ownIndices(t, &cfg)
-	cfg.Elasticsearch.ManageIndex = false
-	index := testElastic(t) + "/" + cfg.Elasticsearch.Index
-	do := func(method, path, body string) {
-		req, err := http.NewRequestWithContext(t.Context(), method, index+path, strings.NewReader(body))
-		require.NoError(t, err)
-		req.Header.Set("Content-Type", "application/json")
-		res, err := http.DefaultClient.Do(req)
-		require.NoError(t, err)
-		_ = res.Body.Close()
-		require.Equal(t, http.StatusOK, res.StatusCode)
+	cfg := services(t)
+	var status atomic.Int64
+	var own atomic.Bool // Elasticsearch answers itself
+	behind := testenv.Forward(t, cfg.Elasticsearch.Addresses[0], nil)
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		code := int(status.Load())
+		switch {
+		case code == 0:
+			behind.ServeHTTP(w, r)
+		case own.Load():
+			w.Header().Set("X-Elastic-Product", "Elasticsearch")
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(code)
+			_, _ = fmt.Fprintf(w, `{"error":{"type":"security_exception","reason":"x"},"status":%d}`, code)
+		default:
+			w.Header().Set("Location", "/login")
+			w.WriteHeader(code)
+			_, _ = fmt.Fprint(w, "<html>error</html>")
+		}
+	}))
+	t.Cleanup(proxy.Close)
+	cfg.Elasticsearch.Addresses = []string{proxy.URL}
+	a := open(t, cfg, WithClock(at(noon).Now))
+	put(t, a, madeItems(600)...)
+	cacheAll(t, a)
+	call := func(method, path, agent, body string) (int, string) {
+		r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
+		r.Header.Set("X-Agent-ID", agent)
+		w := httptest.NewRecorder()
+		a.Handler.ServeHTTP(w, r)
+		return w.Code, w.Body.String()
 	}
-	do(http.MethodPut, "", `{"mappings": {"dynamic": false, "properties": {"id": {"type": "keyword"}, "title": {"type": "text"}}}}`)
-	_, err := Open(t.Context(), cfg, WithLogger(slog.New(slog.DiscardHandler)))
-	require.ErrorContains(t, err, "update_time")
-
-	es.set(true)
-	log := &lines{}
-	a := open(t, cfg, WithClock(at(noon).Now), WithLogger(slog.New(slog.NewTextHandler(log, nil))), quick)
-	es.set(false)
-	testenv.WaitFor(t, func() bool {
-		state := ready(t, a)
-		return state.status == http.StatusServiceUnavailable && strings.Contains(state.error, "update_time")
-	}, "/readyz says what the index lacks")
-	assert.Contains(t, log.String(), "update_time")
-	do(http.MethodPut, "/_mapping", `{"properties": {"update_time": {"type": "date", "format": "epoch_second"}}}`)
-	becomesReady(t, a)
-}
-
-// lines is a log that may be read and written concurrently.
-type lines struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.Write(p)
-}
-
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.String()
+	n := 0
+	for _, answer := range []struct {
+		status int
+		own    bool
+	}{
+		{401, true},
+		{403, true},
+		{500, true},
+		{302, false},
+		{401, false},
+		{403, false},
+		{404, false},
+		{408, false},
+		{413, false},
+		{500, false},
+		{520, false},
+		{400, false},
+	} {
+		n++
+		agent, name := fmt.Sprintf("known_%d", n), fmt.Sprintf("%d own=%t", answer.status, answer.own)
+		code, body := call("POST", "/v1/feed", agent, `{"action":"refresh","limit":10}`)
+		require.Equal(t, http.StatusOK, code, body)
+		own.Store(answer.own)
+		status.Store(int64(answer.status))
+		for _, action := range []string{"load_more", "refresh"} {
+			code, body = call("POST", "/v1/feed", agent, `{"action":"`+action+`","limit":10}`)
+			assert.Equal(t, http.StatusOK, code, "%s, %s: %s", name, action, body)
+		}
+		assert.Contains(t, body, `"degraded":["recall"]`, "%s: %s", name, body)
+		code, body = call("PUT", "/v1/agents/"+agent+"/profile", agent, `{"interests":{"a":1}}`)
+		assert.Equal(t, http.StatusServiceUnavailable, code, "%s: %s", name, body)
+		_, body = call("GET", "/readyz", "", "")
+		assert.Contains(t, body, fmt.Sprintf("responds %d", answer.status), name)
+		status.Store(0)
+	}
 }

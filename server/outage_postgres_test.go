@@ -1,9 +1,7 @@
 package server
 
 import (
-	"encoding/json"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strings"
@@ -32,63 +30,6 @@ var waysAway = map[string]func(t *testing.T, p *testenv.OwnPostgres) (back func(
 	},
 }
 
-// keptSystem is a whole system over its own PostgreSQL, with a network of all kinds of posts.
-type keptSystem struct {
-	*testing.T
-	a *App
-}
-
-type keptPost struct {
-	ID     string `json:"id"`
-	InFeed struct {
-		Source   string  `json:"source"`
-		Reason   *string `json:"reason"`
-		HasLiked bool    `json:"has_liked"`
-		CanReply bool    `json:"can_reply"`
-		CanReact bool    `json:"can_react"`
-	} `json:"in_feed"`
-}
-
-type keptAnswer struct {
-	status int
-	body   string
-	Data   struct {
-		keptPost
-		Items      []keptPost `json:"items"`
-		NextCursor *string    `json:"next_cursor"`
-		HasMore    bool       `json:"has_more"`
-		Degraded   []string   `json:"degraded"`
-	} `json:"data"`
-}
-
-func (k keptAnswer) ids() []string {
-	out := []string{}
-	for _, p := range k.Data.Items {
-		out = append(out, p.ID)
-	}
-	return out
-}
-
-func (s *keptSystem) call(reader, method, path, body string, header ...string) (answer keptAnswer) {
-	s.Helper()
-	r := httptest.NewRequestWithContext(s.Context(), method, path, strings.NewReader(body))
-	switch reader {
-	case "":
-	case admin:
-		r.Header.Set("X-Admin-Token", s.a.cfg.Auth.AdminToken)
-	default:
-		r.Header.Set("X-Agent-ID", reader)
-	}
-	for i := 0; i+1 < len(header); i += 2 {
-		r.Header.Set(header[i], header[i+1])
-	}
-	w := httptest.NewRecorder()
-	s.a.Handler.ServeHTTP(w, r)
-	answer.status, answer.body = w.Code, w.Body.String()
-	require.NoError(s, json.Unmarshal(w.Body.Bytes(), &answer), answer.body)
-	return answer
-}
-
 // scroll reads a timeline page by page, until its end or an error.
 func (s *keptSystem) scroll(reader string, limit string) (ids []string, last keptAnswer) {
 	s.Helper()
@@ -104,25 +45,6 @@ func (s *keptSystem) scroll(reader string, limit string) (ids []string, last kep
 		}
 		cursor = "&cursor=" + url.QueryEscape(*last.Data.NextCursor)
 	}
-}
-
-// cached waits until the cards of these posts are cached.
-func (s *keptSystem) cached(want ...string) {
-	s.Helper()
-	testenv.WaitFor(s, func() bool {
-		cards, err := s.a.network.kept.Cached(s.Context(), want)
-		require.NoError(s, err)
-		return !slices.ContainsFunc(cards, func(c social.Card) bool { return !c.Visible })
-	}, "%v to be kept", want)
-}
-
-func keptConfig(t *testing.T) (*testenv.OwnPostgres, *keptSystem) {
-	t.Helper()
-	cfg := services(t)
-	p := testenv.StartPostgres(t)
-	cfg.Postgres.URL = p.URL
-	brief(&cfg)
-	return p, &keptSystem{t, open(t, cfg)}
 }
 
 func (s *keptSystem) publish(p social.Post) string {
@@ -284,36 +206,4 @@ func (s *keptSystem) writesAreRefused() {
 	}
 	got := s.call("reader", "GET", "/v1/posts/post:public1", "")
 	require.Contains(s, got.body, "secret of post:public1", "nothing is half done")
-}
-
-// TestNoCardsOfOlderData restores a snapshot of Redis with cards of posts that have since been
-// deleted. They must not be shown, neither while PostgreSQL is down nor afterwards.
-func TestNoCardsOfOlderData(t *testing.T) {
-	t.Parallel()
-	cfg := services(t)
-	p, r := testenv.StartPostgres(t), testenv.StartRedis(t)
-	cfg.Postgres.URL, cfg.Redis.URL = p.URL, "redis://"+r.Addr
-	brief(&cfg)
-	s := &keptSystem{t, open(t, cfg)}
-	for _, id := range []string{"post:kept", "post:deleted"} {
-		s.publish(social.Post{ID: id, Author: "ann", Audience: social.Audience{Public: true}})
-	}
-	settled(t, s.a)
-	s.cached("post:kept", "post:deleted")
-	r.Save()
-	require.Equal(t, 200, s.call("ann", "DELETE", "/v1/posts/post:deleted", "").status)
-	settled(t, s.a)
-	p.Crash()
-	testenv.WaitFor(t, func() bool { return s.call("", "GET", "/v1/posts/post:kept", "").status == 200 }, "the kept card to be shown")
-	r.Kill()
-	r.Start()
-	testenv.WaitFor(t, s.a.network.completeness.HasOldData, "the older Redis to be noticed")
-	for _, id := range []string{"post:kept", "post:deleted"} {
-		require.Equal(t, 503, s.call("", "GET", "/v1/posts/"+id, "").status, id)
-	}
-	p.Start()
-	testenv.WaitFor(t, func() bool { return !s.a.network.completeness.HasOldData() }, "what was lost to be done again")
-	cards, err := s.a.network.kept.Cached(t.Context(), []string{"post:kept", "post:deleted"})
-	require.NoError(t, err)
-	require.False(t, cards[1].Visible, "its deletion was done again")
 }

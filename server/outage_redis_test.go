@@ -2,171 +2,24 @@ package server
 
 import (
 	"context"
-	"errors"
-	"io"
-	"net"
-	"net/url"
+	"fmt"
+	"net/http"
 	"slices"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/sony/gobreaker/v2"
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/cache"
-	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/configs"
-	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/testenv"
-	"github.com/freshet/freshet/recall"
 	"github.com/freshet/freshet/server/breaker"
-	"github.com/freshet/freshet/server/itemindex"
 )
-
-// The tests of this file make dependencies of a running system fail: a real Redis that is killed or
-// frozen, and the connections to a real Elasticsearch.
-
-// ownRedis returns services mode with a Redis for this test only.
-func ownRedis(t *testing.T) (configs.Config, *testenv.OwnRedis) {
-	t.Helper()
-	r := testenv.StartRedis(t)
-	cfg := services(t)
-	cfg.Redis.URL = "redis://" + r.Addr
-	brief(&cfg)
-	return cfg, r
-}
-
-// redisAlone returns embedded mode with filters, pending sets and sessions in a Redis for this test
-// only. Each server has its own catalog.
-func redisAlone(t *testing.T) (configs.Config, *testenv.OwnRedis) {
-	t.Helper()
-	r := testenv.StartRedis(t)
-	cfg := embedded(t)
-	cfg.Redis.URL = "redis://" + r.Addr
-	brief(&cfg)
-	return cfg, r
-}
-
-// quick shortens the pauses of background work. Calls of one reader must not overlap, because
-// recorded impressions stay pending for less time than a request may take.
-func quick(s *settings) {
-	s.pauses = pauses{
-		settle: 50 * time.Millisecond, notes: 20 * time.Millisecond, spool: 20 * time.Millisecond, watch: 20 * time.Millisecond,
-		index: itemindex.Pauses{WarmUp: 20 * time.Millisecond, Fallback: time.Minute, Mapping: time.Minute},
-	}
-}
-
-// trip opens a breaker as calls that time out do.
-func trip(t *testing.T, b *breaker.Breaker, kind string) {
-	t.Helper()
-	for b.State() == gobreaker.StateClosed {
-		if _, c, err := b.Enter(t.Context(), kind, kind, 0); err == nil {
-			c.Leave(errors.New("it does not answer"))
-		}
-	}
-}
-
-// link is a network link between this process and a server that can be cut.
-type link struct {
-	still sync.RWMutex // locked while requests are held; see hold
-	to    string
-	l     net.Listener
-	mu    sync.Mutex
-	conns map[net.Conn]struct{}
-	cut   bool
-}
-
-func newLink(t *testing.T, to string) *link {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	k := &link{to: to, l: l, conns: map[net.Conn]struct{}{}}
-	go k.accept()
-	t.Cleanup(func() { _ = l.Close(); k.set(true) })
-	return k
-}
-
-func (k *link) accept() {
-	for {
-		c, err := k.l.Accept()
-		if err != nil {
-			return
-		}
-		far, err := net.Dial("tcp", k.to)
-		if err != nil || !k.keep(c, far) {
-			_ = c.Close()
-			continue
-		}
-		go func() { _, _ = io.Copy(held{far, k}, c); _ = far.Close() }()
-		go func() { _, _ = io.Copy(c, far); _ = c.Close() }()
-	}
-}
-
-func (k *link) keep(conns ...net.Conn) bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.cut {
-		return false
-	}
-	for _, c := range conns {
-		k.conns[c] = struct{}{}
-	}
-	return true
-}
-
-// set cuts the link and all its connections, or restores it.
-func (k *link) set(cut bool) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.cut = cut
-	for c := range k.conns {
-		_ = c.Close()
-		delete(k.conns, c)
-	}
-}
-
-// hold withholds all requests from the server, on connections that stay open, until the link is
-// released.
-func (k *link) hold() (release func()) {
-	k.still.Lock()
-	return sync.OnceFunc(k.still.Unlock)
-}
-
-// held is the server's end of a link.
-type held struct {
-	io.Writer
-	link *link
-}
-
-func (w held) Write(b []byte) (int, error) {
-	w.link.still.RLock()
-	defer w.link.still.RUnlock()
-	return w.Writer.Write(b)
-}
-
-// healthy waits until a refresh of a probe agent is answered completely.
-func healthy(t *testing.T, a *App) {
-	t.Helper()
-	testenv.WaitFor(t, func() bool {
-		answer, err := a.Engine.Feed(t.Context(), refresh("u_probe", 1))
-		// While the half-open breaker lets a few calls through, it refuses concurrent ones.
-		closed := a.clients.redis == nil || a.clients.breaker.State() == gobreaker.StateClosed
-		return err == nil && answer.Degraded == nil && closed
-	}, "the system recovers")
-}
-
-// accounted waits until groups of u_1 are in a filter, or pending.
-func accounted(t *testing.T, a *App, groups []string) {
-	t.Helper()
-	testenv.WaitFor(t, func() bool {
-		out, err := a.stores.dedup.Check(t.Context(), "u_1", groups, a.clock())
-		return err == nil && !slices.Contains(out.Verdicts, dedup.Unseen)
-	}, "what was handed out is in a filter, or pending")
-}
 
 // TestRedisDown kills and freezes Redis during a session. The feed continues and repeats nothing
 // that this process remembers. Its deliveries meanwhile are in a filter once Redis is back, even an
@@ -283,82 +136,205 @@ func TestRedisDownClosed(t *testing.T) {
 	seen.add(t, "after", ids(ask(t, a, loadMore("u_1", 10))))
 }
 
-// cutOff returns services mode with a link to Elasticsearch that can be cut.
-func cutOff(t *testing.T) (configs.Config, *link) {
-	t.Helper()
-	cfg := services(t)
-	u, err := url.Parse(cfg.Elasticsearch.Addresses[0])
-	require.NoError(t, err)
-	k := newLink(t, u.Host)
-	cfg.Elasticsearch.Addresses = []string{"http://" + k.l.Addr().String()}
-	return cfg, k
-}
-
-func TestElasticsearchDown(t *testing.T) {
+// TestOpenRefuses checks that a server that fails closed does not start without Redis.
+func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
-	cfg, es := cutOff(t)
-	clock := at(noon)
-	a := open(t, cfg, WithClock(clock.Now))
-	put(t, a, madeItems(600)...)
-	_, err := a.Catalog.Docs(t.Context(), []string{"doc_0000"})
-	require.NoError(t, err)
-	seen := newOnce()
-	first := ask(t, a, refresh("u_1", 10))
-	seen.add(t, "before", ids(first))
-	for _, agent := range []string{"u_2", "u_3", "u_4"} {
-		ask(t, a, refresh(agent, 5))
-	}
-	mine := feed.Profile{Interests: map[string]float64{"tag-3": 2}}
-	require.NoError(t, a.Engine.PutProfile(t.Context(), "u_2", mine))
-	cacheAll(t, a)
-
-	es.set(true)
-	clock.Advance(time.Minute)
-	answer := ask(t, a, loadMore("u_1", 10))
-	assert.Nil(t, answer.Degraded, "load_more is unaffected while contents are cached")
-	seen.add(t, "load_more", ids(answer))
-	answer = ask(t, a, refresh("u_1", 10))
-	assert.Equal(t, []string{"recall"}, answer.Degraded, "an earlier recall stands in")
-	assert.Len(t, answer.Docs, 10)
-	seen.add(t, "stale", ids(answer))
-
-	answer = ask(t, a, refresh("u_2", 10))
-	assert.Equal(t, []string{"recall"}, answer.Degraded, "no recall for this profile: the old session's next page")
-	assert.Len(t, answer.Docs, 10)
-
-	badge := ask(t, a, engine.Request{Agent: "u_1", Action: engine.ActionRefresh, Limit: 10, Silent: true})
-	assert.Empty(t, badge.Docs)
-	assert.Equal(t, []string{"recall"}, badge.Degraded, "what is new is not known")
-
-	answer = ask(t, a, refresh("u_3", 10))
-	assert.Equal(t, []string{"recall"}, answer.Degraded, "u_3 has no profile, like u_1: the same query")
-	_, err = a.Engine.Feed(t.Context(), refresh("u_new", 10))
-	require.ErrorIs(t, err, catalog.ErrUnavailable, "whether u_new mutes anything cannot be told")
-	clock.Advance(staleFor)
-	require.NoError(t, a.stores.sessions.Delete(t.Context(), "u_4"))
-	_, err = a.Engine.Feed(t.Context(), refresh("u_4", 10))
-	require.ErrorIs(t, err, recall.ErrUnavailable, "too old, and no session: an error")
-
-	es.set(false)
-	healthy(t, a)
-	answer = ask(t, a, refresh("u_1", 10))
-	assert.Nil(t, answer.Degraded)
-	seen.add(t, "after", ids(answer))
+	_, err := Open(t.Context(), onRedis(t, "", "127.0.0.1:1"))
+	require.ErrorContains(t, err, "redis")
 }
 
-// cacheAll deletes the marks of the ingest and reads every item, so that all contents are cached.
-func cacheAll(t *testing.T, a *App) {
+func named(r engine.Request, id string) engine.Request {
+	r.RequestID = id
+	return r
+}
+
+// retries is a reader who retries calls while Redis is down and afterwards: this server answers the
+// same page, and nothing is repeated.
+type retries struct {
+	seen  *once
+	calls []engine.Request
+	first []engine.Answer
+}
+
+// beginRetries creates a session of the reader in Redis.
+func beginRetries(t *testing.T, a *App) *retries {
 	t.Helper()
-	forget(t, a, "item")
-	var all []string
-	for _, it := range madeItems(600) {
-		all = append(all, it.ID)
+	r := &retries{seen: newOnce()}
+	r.seen.add(t, "before", ids(ask(t, a, refresh("u_again", 10))))
+	return r
+}
+
+// whileDown sends each call several times concurrently.
+func (r *retries) whileDown(t *testing.T, a *App) {
+	t.Helper()
+	for _, call := range []engine.Request{named(loadMore("u_again", 10), "r1"), named(refresh("u_again", 7), "r2")} {
+		answers := make([]engine.Answer, 4)
+		var wg sync.WaitGroup
+		for i := range answers {
+			wg.Go(func() {
+				answer, err := a.Engine.Feed(t.Context(), call)
+				assert.NoError(t, err)
+				answers[i] = answer
+			})
+		}
+		wg.Wait()
+		for _, other := range answers {
+			assert.Equal(t, ids(answers[0]), ids(other))
+		}
+		r.calls, r.first = append(r.calls, call), append(r.first, answers[0])
+		r.seen.add(t, "while Redis is down", ids(answers[0]))
 	}
-	testenv.WaitFor(t, func() bool {
-		// Contents that a recovering Redis does not accept are missing until they are read again.
-		_, err := a.Catalog.Docs(t.Context(), all)
-		require.NoError(t, err)
-		keys, err := a.clients.redis.Keys(t.Context(), a.cfg.Redis.KeyPrefix+"feed:item:*").Result()
-		return err == nil && len(keys) == len(all)
-	}, "all contents are cached")
+	r.refused(t, a)
+}
+
+// refused sends the ids of calls in different calls.
+func (r *retries) refused(t *testing.T, a *App) {
+	t.Helper()
+	silent, home := refresh("u_again", 10), loadMore("u_again", 10)
+	silent.Silent, home.Feed = true, feed.HomeFeed
+	for _, call := range []engine.Request{refresh("u_again", 7), loadMore("u_again", 9), silent, home} {
+		_, err := a.Engine.Feed(t.Context(), named(call, "r1"))
+		require.ErrorIs(t, err, cache.ErrConflict, "%+v", call)
+	}
+}
+
+// afterwards repeats the calls once Redis is back, and pages to the end. If Redis has retained its
+// data, items that it had popped for calls which continued without it are restored.
+func (r *retries) afterwards(t *testing.T, a *App, kept bool) {
+	t.Helper()
+	for i, call := range r.calls {
+		assert.Equal(t, ids(r.first[i]), ids(ask(t, a, call)), "after the outage")
+	}
+	r.refused(t, a)
+	for {
+		answer := ask(t, a, loadMore("u_again", 50))
+		if len(answer.Docs) == 0 {
+			break
+		}
+		r.seen.add(t, "after the outage", ids(answer))
+	}
+	if kept {
+		testenv.WaitFor(t, func() bool {
+			answer := ask(t, a, refresh("u_again", 50))
+			r.seen.add(t, "given back", ids(answer))
+			return r.seen.len() == 300
+		}, "what was taken for a page that nobody got is given back")
+	}
+}
+
+var feedBodies = map[string]string{
+	"refresh":   `{"action":"refresh","limit":10}`,
+	"load_more": `{"action":"load_more","limit":10}`,
+	"silent":    `{"action":"refresh","silent":true,"limit":10}`,
+}
+
+// tripsOf is the context key of a request's [trips].
+type tripsOf struct{}
+
+// tripsHook records the calls of requests that have [trips]. The handshake of a new connection is a
+// part of a call.
+type tripsHook struct{}
+
+func (tripsHook) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (tripsHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		if of, ok := ctx.Value(tripsOf{}).(*trips); ok && cmd.Name() != "hello" {
+			of.note(cmd.Name())
+		}
+		return next(ctx, cmd)
+	}
+}
+
+func (tripsHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		if of, ok := ctx.Value(tripsOf{}).(*trips); ok {
+			of.note(fmt.Sprintf("pipeline of %d", len(cmds)))
+		}
+		return next(ctx, cmds)
+	}
+}
+
+// TestARequestAsksAFrozenRedisOnce counts the calls that one request makes to a
+// Redis that does not answer.
+func TestARequestAsksAFrozenRedisOnce(t *testing.T) {
+	t.Parallel()
+	cfg, r := ownRedis(t)
+	a := open(t, cfg, WithClock(at(noon).Now))
+	put(t, a, madeItems(600)...)
+	a.clients.redis.AddHook(tripsHook{}) // after the breaker: calls it refuses do not get here
+	t.Cleanup(r.Thaw)                    // closing would wait for it
+	for _, cached := range []bool{false, true} {
+		if cached {
+			asked(t, a)
+			cacheAll(t, a)
+		}
+		agent := func(action string) string { return fmt.Sprintf("u_%s_%t", action, cached) }
+		for action := range feedBodies {
+			ask(t, a, refresh(agent(action), 10))
+		}
+		recorded(t, a)
+		asked(t, a)
+		r.Freeze()
+		var all sync.WaitGroup
+		for action, body := range feedBodies {
+			all.Go(func() {
+				sent := &trips{}
+				status, answer := feedCall(context.WithValue(t.Context(), tripsOf{}, sent), a, agent(action), body)
+				assert.Equal(t, http.StatusOK, status, answer)
+				assert.Contains(t, answer, `"degraded"`, agent(action))
+				assert.Len(t, slices.Compact(sent.take()), 1, "%s: one call, and its retries", agent(action))
+			})
+		}
+		all.Wait()
+		r.Thaw()
+	}
+}
+
+// TestNobodyWaitsInVainForAFrozenRedis sends many concurrent requests, the first of which find out
+// that Redis is frozen. None may run out of time.
+func TestNobodyWaitsInVainForAFrozenRedis(t *testing.T) {
+	t.Parallel()
+	cfg, r := ownRedis(t)
+	cfg.Server.RequestTimeout = 10 * time.Second // only Redis may be slow, not a busy machine
+	a := open(t, cfg, WithClock(at(noon).Now))
+	put(t, a, madeItems(600)...)
+	const agents = 3 * breaker.LeastCalls // by three actions
+	for i := range agents {
+		ask(t, a, refresh(fmt.Sprintf("u_%d", i), 10))
+	}
+	cacheAll(t, a)
+	recorded(t, a)
+	r.Freeze()
+	t.Cleanup(r.Thaw)
+	for round := range 2 { // in the second round the breaker is open
+		var wg sync.WaitGroup
+		for i := range agents {
+			for action, body := range feedBodies {
+				wg.Go(func() {
+					status, answer := feedCall(t.Context(), a, fmt.Sprintf("u_%d", i), body)
+					assert.Equal(t, http.StatusOK, status, "round %d: %s: %s", round, action, answer)
+				})
+			}
+		}
+		wg.Wait()
+	}
+	r.Thaw()
+	asked(t, a)
+}
+
+// TestACutConnectionIsNoReasonToGiveUp cuts idle connections: the client's retry succeeds, and the
+// request uses Redis.
+func TestACutConnectionIsNoReasonToGiveUp(t *testing.T) {
+	t.Parallel()
+	k := newLink(t, oneRedis(t)[0])
+	_, prefix := testenv.Redis(t)
+	a := open(t, onRedis(t, prefix, k.l.Addr().String()), WithClock(at(noon).Now))
+	put(t, a, madeItems(100)...)
+	asked(t, a)
+	k.set(true)
+	k.set(false)
+	status, answer := feedCall(t.Context(), a, "u_1", feedBodies["refresh"])
+	require.Equal(t, http.StatusOK, status, answer)
+	assert.NotContains(t, answer, `"degraded"`)
 }

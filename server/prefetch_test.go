@@ -17,18 +17,6 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// forget removes all contents from the cache, and the marks of their ingest.
-func forget(t testing.TB, a *App, kinds ...string) {
-	t.Helper()
-	for _, kind := range kinds {
-		keys, err := a.clients.redis.Keys(t.Context(), a.cfg.Redis.KeyPrefix+"feed:"+kind+":*").Result()
-		require.NoError(t, err)
-		if len(keys) > 0 {
-			require.NoError(t, a.clients.redis.Del(t.Context(), keys...).Err())
-		}
-	}
-}
-
 // readAhead waits until the contents of a session's next n entries are cached, of posts only the
 // public ones, and returns the ids of these entries.
 func readAhead(t testing.TB, a *App, agent string, name feed.Name, n int, public func(id string) bool) (next []string) {

@@ -10,11 +10,17 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/engine/offline"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/internal/testenv"
+	"github.com/freshet/freshet/server/demo"
+	"github.com/freshet/freshet/signals/events"
 )
 
 const rankingSecret = "a-token-for-ranking"
@@ -182,4 +188,129 @@ func scrape(t *testing.T, a *App) string {
 	w := httptest.NewRecorder()
 	a.Handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
 	return w.Body.String()
+}
+
+// TestAnExperimentsNameUsedAgain starts an experiment, ends it and reuses its name: the report has
+// no data of the first one.
+func TestAnExperimentsNameUsedAgain(t *testing.T) {
+	for _, m := range modes {
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			var cfg configs.Config
+			all := adminServers(t, m, &cfg)
+			a, b := all[0], all[len(all)-1]
+			put(t, a, authored(60)...)
+			shown := func(agent string) int64 {
+				ask(t, a, refresh(agent, 5))
+				require.NoError(t, a.tally.Flush(t.Context()))
+				var report struct{ Variants []api.ReportRow }
+				r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/ranking/report", nil)
+				r.Header.Set("X-Admin-Token", rankingSecret)
+				w := httptest.NewRecorder()
+				b.Handler.ServeHTTP(w, r)
+				require.NoError(t, json.Unmarshal(w.Body.Bytes(), &struct{ Data any }{&report}))
+				for _, row := range report.Variants {
+					if row.Name == "new" {
+						return row.Impressions
+					}
+				}
+				return -1
+			}
+			require.EqualValues(t, -1, shown("u_0"))
+			putRanking(t, a, `{"experiments":[{"name":"new","share":1,"ranking":{"base":1}}]}`)
+			require.EqualValues(t, 5, shown("u_1"))
+			putRanking(t, b, `{"experiments":[{"name":"new","share":1}]}`)
+			inForce(t, a, 2)
+			require.EqualValues(t, 10, shown("u_2"), "it goes on")
+			_, status, msg := rank(t, b, http.MethodPut, "/v1/ranking", `{"experiments":[{"name":"new","share":1,"ranking":{"base":2}}]}`, "")
+			require.Equal(t, http.StatusBadRequest, status)
+			require.Contains(t, msg, "use another name, or end it first")
+			putRanking(t, a, `{"experiments":[]}`)
+			require.EqualValues(t, 10, shown("u_3"), "of the one that has ended")
+			putRanking(t, a, `{"experiments":[{"name":"new","share":1,"ranking":{"base":2}}]}`)
+			require.EqualValues(t, 5, shown("u_4"))
+		})
+	}
+}
+
+// TestExploration checks, from the configuration to the counts, that a page has its share of
+// explored items, and that clicks on them are counted.
+func TestExploration(t *testing.T) {
+	t.Parallel()
+	cfg := embedded(t)
+	cfg.Ranking.Explore.Share = 0.5
+	a := open(t, cfg, WithClock(at(noon).Now))
+	put(t, a, authored(120)...)
+	page := ask(t, a, refresh("u_1", 20))
+	var clicks []engine.Act
+	for i, ref := range page.Refs {
+		if ref.Source == feed.SourceExplore {
+			clicks = append(clicks, act(events.Click, page.Docs[i].ID))
+		}
+	}
+	require.Len(t, clicks, 10)
+	react(t, a, "u_1", act(events.Click, page.Docs[0].ID), clicks[0], clicks[1])
+	n := totals(t, a)[feed.Control].Counts
+	assert.Equal(t, []int64{20, 10, 3, 2}, []int64{n["impressions"], n["explored"], n["click"], n["explored_clicks"]})
+}
+
+// studied opens a system with the demo catalog as of a time.
+func studied(t *testing.T, now time.Time) *App {
+	cfg := embedded(t)
+	cfg.Auth.AdminToken = "a-token-for-tests"
+	a := open(t, cfg, WithClock(at(now).Now))
+	put(t, a, demo.Generate(7, 1500, now)...)
+	for agent, p := range demo.Profiles() {
+		require.NoError(t, a.Engine.PutProfile(t.Context(), agent, p))
+	}
+	return a
+}
+
+func callAdmin[T any](t *testing.T, a *App, path, body string) T {
+	t.Helper()
+	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(body))
+	r.Header.Set("Authorization", "Bearer "+a.cfg.Auth.AdminToken)
+	w := httptest.NewRecorder()
+	a.Handler.ServeHTTP(w, r)
+	require.Equal(t, http.StatusOK, w.Code, w.Body.String())
+	var envelope struct{ Data T }
+	require.NoError(t, json.Unmarshal(w.Body.Bytes(), &envelope))
+	return envelope.Data
+}
+
+var studiedAt = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
+
+// TestCompareChangesNothing makes comparisons between two pages, which must be the same as without
+// them. The requested rankings are compared and replayed, for the agents with profiles.
+func TestCompareChangesNothing(t *testing.T) {
+	t.Parallel()
+	a := studied(t, studiedAt)
+	seen := newOnce()
+	seen.add(t, "refresh", ids(ask(t, a, refresh("u_1", 10))))
+	recorded(t, a)
+	compare := func(body string) offline.Comparison { return callAdmin[offline.Comparison](t, a, "/v1/compare", body) }
+	before := compare(`{"b":"scale=72h","agents":["u_1"],"lists":true}`)
+	assert.Equal(t, studiedAt, before.At)
+	require.Len(t, before.Lists.A, 20)
+	shown := 0
+	for _, p := range before.Lists.A {
+		if _, was := seen.seen[p.ID]; was {
+			shown++
+		}
+		assert.InEpsilon(t, float64(p.Score), p.Relevance*p.Decay*p.Popularity, 1e-5, p.ID)
+		assert.NotEmpty(t, p.Title)
+	}
+	assert.Equal(t, 10, shown, "what the agent has been shown is still ranked")
+	assert.Greater(t, before.Figures.MedianAgeB.Mean, before.Figures.MedianAgeA.Mean, "a longer scale shows older items")
+	seen.add(t, "load more", ids(ask(t, a, loadMore("u_1", 10))))
+	totals := a.Totals()
+
+	replay := fmt.Sprintf(`{"clicks":[{"agent_id":"u_1","id":%q,"at":%d}],"rankings":["","scale=72h"]}`, before.Lists.B[4].ID, studiedAt.Unix())
+	replayed := callAdmin[struct{ Outcomes []offline.Outcome }](t, a, "/v1/replay", replay)
+	require.Len(t, replayed.Outcomes, 1)
+	assert.Equal(t, 5, replayed.Outcomes[0].Ranks[1], "where it stands")
+	assert.Equal(t, 8, compare(`{"b":"scale=72h","sample":200}`).Figures.Agents, "all who have a profile")
+
+	assert.Equal(t, before, compare(`{"b":"scale=72h","agents":["u_1"],"lists":true}`))
+	assert.Equal(t, totals.Delivered, a.Totals().Delivered)
 }

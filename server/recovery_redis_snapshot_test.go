@@ -1,7 +1,6 @@
 package server
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -11,23 +10,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/cache"
+	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/rediskeys"
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/timeline"
 )
-
-// restored has two servers over a Redis that may be reset to an earlier state.
-type restored struct {
-	*testing.T
-	clock *clock
-	redis *testenv.OwnRedis
-	a, b  *App
-	store social.Store
-}
-
-var restoredReaders = []string{"r1", "r2", "r3", "r4"}
 
 func startRestored(t *testing.T) *restored {
 	cfg := withoutElastic(t)
@@ -42,21 +32,6 @@ func startRestored(t *testing.T) *restored {
 	return o
 }
 
-func (o *restored) follow(author string, readers ...string) {
-	for _, r := range readers {
-		_, err := o.store.Follow(o.Context(), r, author, time.Time{})
-		require.NoError(o, err)
-	}
-}
-
-func (o *restored) publish(author string, n int) {
-	for range n {
-		o.clock.Advance(time.Second)
-		_, _, err := o.store.CreatePost(o.Context(), social.Post{Author: author, Caption: "Hello", Audience: social.Audience{Public: true}}, social.Creation{})
-		require.NoError(o, err)
-	}
-}
-
 // stage waits until the author's delivery is d; a change of delivery takes time.
 func (o *restored) stage(author string, d social.Delivery) {
 	testenv.WaitFor(o, func() bool {
@@ -64,63 +39,6 @@ func (o *restored) stage(author string, d social.Delivery) {
 		c, err := o.store.Celebrity(o.Context(), author)
 		return err == nil && c.Delivery == d
 	}, "%s is delivered by %v", author, d)
-}
-
-// read returns a timeline as a server answers it.
-func (o *restored) read(a *App, agent string) (ids []string) {
-	page, err := a.network.timelines.Timeline(o.Context(), engine.TimelineRequest{Agent: agent, Limit: 100})
-	require.NoError(o, err)
-	for _, c := range page.Posts {
-		ids = append(ids, c.ID)
-	}
-	return ids
-}
-
-// right reports whether an agent's list and the outboxes contain everything that is due, without
-// the store as a fallback.
-func (o *restored) right(agent string) bool {
-	n := o.a.network
-	want, err := n.store.Pull(o.Context(), social.PullQuery{Reader: agent, N: 1000, Whole: true})
-	require.NoError(o, err)
-	pulled, err := n.store.Celebrities(o.Context(), agent)
-	require.NoError(o, err)
-	pages, err := n.outboxes.ReadMany(o.Context(), pulled.Authors, timeline.Position{}, 1000)
-	own, ownErr := n.lists.Read(o.Context(), agent, timeline.Position{}, 1000)
-	if err != nil || ownErr != nil {
-		return false
-	}
-	if own.State != timeline.Ready { // the next reader builds it
-		return own.State == timeline.None
-	}
-	has := own.Entries
-	for _, p := range pages {
-		if p.State != timeline.Ready {
-			return p.State == timeline.None
-		}
-		has = append(has, p.Entries...)
-	}
-	for _, e := range want {
-		if !slices.Contains(has, e.Position) {
-			return false
-		}
-	}
-	return true
-}
-
-func (o *restored) allRight(when string) {
-	settled(o.T, o.a)
-	for _, r := range restoredReaders {
-		testenv.WaitFor(o, func() bool { retryFailed(o.T, o.a); return o.right(r) }, "%s: the list of %s", when, r)
-		for _, a := range []*App{o.a, o.b} {
-			want, err := o.store.Pull(o.Context(), social.PullQuery{Reader: r, N: 100, Whole: true})
-			require.NoError(o, err)
-			var ids []string
-			for _, e := range want {
-				ids = append(ids, e.ID)
-			}
-			assert.Equal(o, ids, o.read(a, r), "%s: the timeline of %s", when, r)
-		}
-	}
 }
 
 // TestARedisThatComesBackOlder restarts Redis from a snapshot that lacks posts, deletions, follows,
@@ -174,17 +92,6 @@ func TestARedisThatComesBackOlder(t *testing.T) {
 	o.redis.Start()
 	o.noticed()
 	o.allRight("restored")
-}
-
-// noticed waits until both servers know the state of the data in Redis and have delivered what it
-// lacks. That takes a second if no call fails meanwhile.
-func (o *restored) noticed() {
-	for _, a := range []*App{o.a, o.b} {
-		testenv.WaitFor(o, func() bool {
-			a.network.dataCheck.Check(o.Context())
-			return !a.network.completeness.Incomplete()
-		}, "the data that Redis has now is known")
-	}
 }
 
 // TestListsOfAnUnknownTimeAreDropped checks that lists older than the queue's history, or without a
@@ -261,4 +168,73 @@ func (o *restored) restamped(client *redis.Client, stamp string) {
 // stamped reports whether the stamp has the current time of the clock.
 func (o *restored) stamped(client *redis.Client, stamp string) bool {
 	return strings.HasSuffix(client.Get(o.Context(), stamp).Val(), strconv.FormatInt(o.clock.Now().UnixMilli(), 10))
+}
+
+// TestNoCardsOfOlderData restores a snapshot of Redis with cards of posts that have since been
+// deleted. They must not be shown, neither while PostgreSQL is down nor afterwards.
+func TestNoCardsOfOlderData(t *testing.T) {
+	t.Parallel()
+	cfg := services(t)
+	p, r := testenv.StartPostgres(t), testenv.StartRedis(t)
+	cfg.Postgres.URL, cfg.Redis.URL = p.URL, "redis://"+r.Addr
+	brief(&cfg)
+	s := &keptSystem{t, open(t, cfg)}
+	for _, id := range []string{"post:kept", "post:deleted"} {
+		s.publish(social.Post{ID: id, Author: "ann", Audience: social.Audience{Public: true}})
+	}
+	settled(t, s.a)
+	s.cached("post:kept", "post:deleted")
+	r.Save()
+	require.Equal(t, 200, s.call("ann", "DELETE", "/v1/posts/post:deleted", "").status)
+	settled(t, s.a)
+	p.Crash()
+	testenv.WaitFor(t, func() bool { return s.call("", "GET", "/v1/posts/post:kept", "").status == 200 }, "the kept card to be shown")
+	r.Kill()
+	r.Start()
+	testenv.WaitFor(t, s.a.network.completeness.HasOldData, "the older Redis to be noticed")
+	for _, id := range []string{"post:kept", "post:deleted"} {
+		require.Equal(t, 503, s.call("", "GET", "/v1/posts/"+id, "").status, id)
+	}
+	p.Start()
+	testenv.WaitFor(t, func() bool { return !s.a.network.completeness.HasOldData() }, "what was lost to be done again")
+	cards, err := s.a.network.kept.Cached(t.Context(), []string{"post:kept", "post:deleted"})
+	require.NoError(t, err)
+	require.False(t, cards[1].Visible, "its deletion was done again")
+}
+
+// TestAFailoverLeavesNoOldSession has a new master with a session from before the last pages. The
+// server that delivered those pages removes their items, so that no other server delivers them
+// again when they are no longer pending.
+func TestAFailoverLeavesNoOldSession(t *testing.T) {
+	cfg := services(t)
+	clock := at(noon)
+	a := open(t, cfg, WithClock(clock.Now))
+	cfg.DataDir = t.TempDir()
+	other := open(t, cfg, WithClock(clock.Now))
+	put(t, a, madeItems(60)...)
+	ask(t, a, refresh("u_1", 5))
+	lost := ids(ask(t, a, loadMore("u_1", 10)))
+	recorded(t, a)
+
+	// The state of the new master: the session without the last pop, and none of its items pending.
+	var batch []dedup.Impression
+	refs := make([]feed.Ref, len(lost))
+	for i, id := range lost {
+		batch = append(batch, dedup.Impression{Agent: "u_1", Group: id})
+		refs[i] = feed.Ref{ID: id, Group: id}
+	}
+	require.NoError(t, a.stores.sessions.Restore(t.Context(), "u_1", refs, cache.Call{}))
+	next, err := a.stores.sessions.Next(t.Context(), "u_1", feed.ForYou, 10)
+	require.NoError(t, err)
+	require.Equal(t, refs, next)
+
+	withdraw := a.newWithdraw(a.clients.masters.Client())
+	require.NoError(t, a.stores.recorder.Reclaim(t.Context(), withdraw, time.Time{}))
+	recorded(t, a)
+	require.NoError(t, a.stores.dedup.ClearPending(t.Context(), batch)) // the grace period is over
+	again := ask(t, other, loadMore("u_1", 20))
+	require.Len(t, again.Docs, 20)
+	for _, id := range ids(again) {
+		assert.NotContains(t, lost, id)
+	}
 }

@@ -47,25 +47,6 @@ func redisOutage(t *testing.T, change func(*configs.Config)) (a, b *App, seen *o
 	return a, b, seen, sessionless, r.Thaw
 }
 
-// inFilters waits until groups of u_1 are in a filter and no longer pending.
-func inFilters(t *testing.T, a *App, groups []string) {
-	t.Helper()
-	testenv.WaitFor(t, func() bool {
-		out, err := a.stores.dedup.Check(t.Context(), "u_1", groups, a.clock())
-		return err == nil && !slices.Contains(out.Verdicts, dedup.Unseen) && !slices.Contains(out.Verdicts, dedup.Pending)
-	}, "what was handed out is in a filter, and settled")
-}
-
-// pageOn reads six more pages of the session that Redis had retained.
-func pageOn(t *testing.T, a *App, seen *once) {
-	t.Helper()
-	for range 6 {
-		answer := ask(t, a, loadMore("u_1", 10))
-		assert.Len(t, answer.Docs, 10)
-		seen.add(t, "the old session", ids(answer))
-	}
-}
-
 // TestAnOutageIsNotRepeated delivers items that are still in the session in Redis, and pages on in
 // that session once Redis is back.
 func TestAnOutageIsNotRepeated(t *testing.T) {
@@ -164,4 +145,19 @@ func notRepeatedByAnother(t *testing.T) {
 		noted, err := redisbloom.NewOutageMarkers(b.clients.redis, b.cfg.Redis.KeyPrefix).Any(t.Context())
 		return err == nil && !noted
 	}, "the note is taken away")
+}
+
+// TestARestartedRedisIsToldWhatWasDelivered checks that a Redis that restarts empty under a running
+// server gets the latest deliveries again.
+func TestARestartedRedisIsToldWhatWasDelivered(t *testing.T) {
+	t.Parallel()
+	cfg, r := redisAlone(t)
+	a := open(t, cfg, WithClock(at(noon).Now))
+	put(t, a, madeItems(100)...)
+	shown := ask(t, a, refresh("u_1", 10))
+	require.Len(t, shown.Docs, 10)
+	recorded(t, a)
+	r.Kill()
+	r.Start()
+	accounted(t, a, ids(shown))
 }

@@ -3,9 +3,6 @@ package server
 import (
 	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strings"
@@ -15,104 +12,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/testenv"
 )
-
-// outsider is an untrusted client of a real server with a real listener.
-type outsider struct {
-	t   *testing.T
-	url string
-	n   *int // number of invalid inputs tried
-}
-
-func (s outsider) call(method, path, body string, headers ...string) (status, code int, data string) {
-	s.t.Helper()
-	*s.n++
-	req, err := http.NewRequestWithContext(s.t.Context(), method, s.url+path, strings.NewReader(body))
-	require.NoError(s.t, err)
-	for _, h := range headers {
-		name, value, _ := strings.Cut(h, ": ")
-		if name == "Host" {
-			req.Host = value
-			continue
-		}
-		req.Header.Add(name, value)
-	}
-	res, err := http.DefaultClient.Do(req)
-	require.NoError(s.t, err)
-	defer func() { _ = res.Body.Close() }()
-	all, err := io.ReadAll(res.Body)
-	require.NoError(s.t, err)
-	var envelope struct {
-		Code int             `json:"code"`
-		Data json.RawMessage `json:"data"`
-	}
-	require.NoError(s.t, json.Unmarshal(all, &envelope), "%s %s: %s", method, path, all)
-	assert.Less(s.t, res.StatusCode, 500, "%s %s %.200s: %s", method, path, body, all)
-	assert.NotContains(s.t, string(all), testAdmin, "%s %s", method, path)
-	return res.StatusCode, envelope.Code, string(envelope.Data)
-}
-
-func asJSON(t *testing.T, v any) string {
-	t.Helper()
-	data, err := json.Marshal(v)
-	require.NoError(t, err)
-	return string(data)
-}
-
-// untrusted serves a system with an admin token. Its clock stands still, so that the page of a
-// request id does not expire during the test on a busy machine.
-func untrusted(t *testing.T, cfg configs.Config) (*App, outsider) {
-	t.Helper()
-	cfg.Auth.AdminToken = testAdmin
-	cfg.Server.RequestTimeout = 30 * time.Second // expensive calls wait, and are answered
-	a := open(t, cfg, WithClock(at(time.Now()).Now))
-	srv := httptest.NewServer(a.Handler)
-	t.Cleanup(srv.Close)
-	n := 0
-	t.Cleanup(func() { t.Logf("%d calls with bad input", n) })
-	return a, outsider{t, srv.URL, &n}
-}
-
-const (
-	asU1    = "X-Agent-ID: u_1"
-	asU2    = "X-Agent-ID: u_2"
-	asAdmin = "X-Admin-Token: " + testAdmin
-)
-
-// seed gives u_2 a profile and a session, and returns a check that they are unchanged.
-func seed(t *testing.T, a *App, s outsider) (unchanged func()) {
-	t.Helper()
-	now := time.Now().Unix()
-	var all []feed.Item
-	for i := range 60 {
-		all = append(all, feed.Item{ID: fmt.Sprintf("doc_%d", i), Title: "Number", UpdateTime: now - 60 - int64(i), Tags: []string{"go"}})
-	}
-	put(t, a, all...)
-	const profile = `{"interests":{"go":2},"keywords":["kept"]}`
-	_, code, _ := s.call("PUT", "/v1/agents/u_2/profile", profile, asU2)
-	require.Zero(t, code)
-	_, code, first := s.call("POST", "/v1/feed", `{"action":"refresh","request_id":"first"}`, asU2)
-	require.Zero(t, code)
-	recorded(t, a)
-	return func() {
-		t.Helper()
-		_, _, got := s.call("GET", "/v1/agents/u_2/profile", "", asU2)
-		require.JSONEq(t, profile, got, "the profile of another agent")
-		_, _, again := s.call("POST", "/v1/feed", `{"action":"refresh","request_id":"first"}`, asU2)
-		require.Equal(t, first, again, "the page of another agent")
-		_, _, more := s.call("POST", "/v1/feed", `{"action":"load_more","limit":40}`, asU2)
-		var page struct {
-			Items   []feed.Item `json:"items"`
-			HasMore bool        `json:"has_more"`
-		}
-		require.NoError(t, json.Unmarshal([]byte(more), &page))
-		require.Len(t, page.Items, 40, "the rest of another agent's session")
-		require.Equal(t, "doc_20", page.Items[0].ID)
-	}
-}
 
 func TestHostileIDsAreRefused(t *testing.T) {
 	t.Parallel()

@@ -3,10 +3,10 @@ package server
 import (
 	"bytes"
 	"context"
+	"errors"
 	"log/slog"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -81,30 +81,6 @@ func TestAPartThatHangsStopsNobodyElse(t *testing.T) {
 	}
 }
 
-// TestACollectorThatHangsIsNotWaitedFor checks that a hanging trace collector neither blocks the
-// stop nor makes it fail.
-func TestACollectorThatHangsIsNotWaitedFor(t *testing.T) {
-	forever := make(chan struct{})
-	asked := make(chan struct{}, 100)
-	collector := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-		asked <- struct{}{}
-		<-forever
-	}))
-	defer collector.Close()
-	defer close(forever)
-	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.URL)
-	var log bytes.Buffer
-	a, err := Open(t.Context(), embedded(t), WithLogger(slog.New(slog.NewTextHandler(&log, nil))), func(s *settings) { s.pauses.spans = 50 * time.Millisecond })
-	require.NoError(t, err)
-	called(t, a, `{"action":"refresh"}`)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
-	defer cancel()
-	require.NoError(t, a.Close(ctx))
-	<-asked
-	assert.Contains(t, log.String(), "the last spans were not sent")
-	assert.Contains(t, log.String(), "msg=stopped delivered=")
-}
-
 // TestAServerDrainsBeforeItStops checks that a stopping server is not ready, but still answers for
 // server.drain. A server that must stop at once does not drain.
 func TestAServerDrainsBeforeItStops(t *testing.T) {
@@ -168,4 +144,35 @@ func TestWorkThatPanicsBeginsAgain(t *testing.T) {
 		assert.Equal(t, 3, runs)
 		require.NoError(t, b.close(t.Context()))
 	})
+}
+
+// TestWhatIsOpenedLastIsClosedFirst checks that a close drains first, then closes the parts once
+// and in reverse order. Background work ends before the parts that were opened before it are
+// closed.
+func TestWhatIsOpenedLastIsClosedFirst(t *testing.T) {
+	t.Parallel()
+	b := newBuilder(configs.Default(), nil)
+	var order []string
+	failed := errors.New("it cannot be closed")
+	b.onClose("store", func(context.Context) error { order = append(order, "store"); return failed })
+	b.background(t.Context(), "work", func(ctx context.Context) {
+		<-ctx.Done()
+		order = append(order, "work")
+	})
+	b.onClose("cache", func(context.Context) error { order = append(order, "cache"); return nil })
+	b.drain = func(context.Context) { order = append(order, "drained") }
+	require.ErrorIs(t, b.close(t.Context()), failed, "the others are closed all the same")
+	require.NoError(t, b.close(t.Context()))
+	assert.Equal(t, []string{"drained", "cache", "work", "store"}, order)
+}
+
+func TestWorkInTheBackgroundOutlivesTheStart(t *testing.T) {
+	t.Parallel()
+	b := newBuilder(configs.Default(), nil)
+	starting, started := context.WithCancel(t.Context())
+	working := make(chan error)
+	b.background(starting, "work", func(ctx context.Context) { working <- ctx.Err() })
+	started()
+	require.NoError(t, <-working)
+	require.NoError(t, b.close(t.Context()))
 }

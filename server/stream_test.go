@@ -20,14 +20,6 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// served is a system that is served as by freshet serve.
-type served struct {
-	*App
-	t    *testing.T
-	url  string
-	stop func() // stops the server as SIGTERM does, and returns when it has stopped
-}
-
 func serve(t *testing.T, cfg configs.Config, options ...Option) *served {
 	t.Helper()
 	a := open(t, cfg, options...)

@@ -1,21 +1,31 @@
 package server
 
 import (
+	"bytes"
 	"compress/gzip"
 	"context"
 	"encoding/hex"
+	"encoding/json"
 	"io"
+	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	collectortrace "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/freshet/freshet/internal/version"
 )
 
 const (
@@ -153,5 +163,106 @@ func TestTraces(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestACollectorThatHangsIsNotWaitedFor checks that a hanging trace collector neither blocks the
+// stop nor makes it fail.
+func TestACollectorThatHangsIsNotWaitedFor(t *testing.T) {
+	forever := make(chan struct{})
+	asked := make(chan struct{}, 100)
+	collector := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		asked <- struct{}{}
+		<-forever
+	}))
+	defer collector.Close()
+	defer close(forever)
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.URL)
+	var log bytes.Buffer
+	a, err := Open(t.Context(), embedded(t), WithLogger(slog.New(slog.NewTextHandler(&log, nil))), func(s *settings) { s.pauses.spans = 50 * time.Millisecond })
+	require.NoError(t, err)
+	called(t, a, `{"action":"refresh"}`)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+	defer cancel()
+	require.NoError(t, a.Close(ctx))
+	<-asked
+	assert.Contains(t, log.String(), "the last spans were not sent")
+	assert.Contains(t, log.String(), "msg=stopped delivered=")
+}
+
+type askedTimes struct{ n atomic.Int64 }
+
+func (h *askedTimes) DialHook(next redis.DialHook) redis.DialHook {
+	return func(ctx context.Context, network, addr string) (net.Conn, error) { return next(ctx, network, addr) }
+}
+
+func (h *askedTimes) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error { h.n.Add(1); return next(ctx, cmd) }
+}
+
+func (h *askedTimes) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error { h.n.Add(1); return next(ctx, cmds) }
+}
+
+// TestMetricsAnswerWhileRedisDoesNot stops Redis: reading the metrics makes no call to it, and
+// reports it as down.
+func TestMetricsAnswerWhileRedisDoesNot(t *testing.T) {
+	cfg, r := redisAlone(t)
+	h := &askedTimes{}
+	still := func(s *settings) { s.pauses.notes, s.pauses.spool, s.pauses.watch = time.Hour, time.Hour, time.Hour }
+	a := open(t, cfg, WithClock(at(noon).Now), WithHooks(Hooks{Redis: h}), still)
+	up := func() float64 { return metricOf(t, "freshet_dependency_up", "redis") }
+	a.checks.CheckAll(t.Context())
+	require.EqualValues(t, 1, up())
+	r.Kill()
+	a.checks.CheckAll(t.Context())
+	require.Zero(t, up())
+
+	before := h.n.Load()
+	require.Positive(t, before)
+	w := httptest.NewRecorder()
+	a.Handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
+	assert.Equal(t, http.StatusOK, w.Code)
+	assert.Contains(t, w.Body.String(), `freshet_dependency_up{dependency="redis"} 0`)
+	assert.Equal(t, before, h.n.Load(), "who reads the metrics would wait for Redis")
+}
+
+// metricOf returns the gauge whose only label has this value.
+func metricOf(t *testing.T, name, label string) float64 {
+	t.Helper()
+	families, err := prometheus.DefaultGatherer.Gather()
+	require.NoError(t, err)
+	for _, family := range families {
+		for _, m := range family.GetMetric() {
+			if family.GetName() == name && m.GetLabel()[0].GetValue() == label {
+				return m.GetGauge().GetValue()
+			}
+		}
+	}
+	t.Fatalf("there is no %s of %s", name, label)
+	return 0
+}
+
+// TestEachWayTellsTheSameVersion compares the version in the metrics, the OpenAPI document and the
+// resource of the traces. The test of the command is in cmd/freshet.
+func TestEachWayTellsTheSameVersion(t *testing.T) {
+	got := collect(t)
+	a := open(t, embedded(t))
+	get := func(path string) string {
+		w := httptest.NewRecorder()
+		a.Handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))
+		require.Equal(t, http.StatusOK, w.Code)
+		return w.Body.String()
+	}
+	assert.Regexp(t, `(?m)^freshet_build_info\{[^}]*version="\Q`+version.String()+`\E"\} 1$`, get("/metrics"))
+
+	var document struct{ Info struct{ Version string } }
+	require.NoError(t, json.Unmarshal([]byte(get("/openapi.json")), &document))
+	assert.Equal(t, version.String(), document.Info.Version)
+
+	require.NoError(t, a.Close(context.WithoutCancel(t.Context())))
+	require.NotEmpty(t, got.versions)
+	for _, v := range got.versions {
+		assert.Equal(t, version.String(), v)
 	}
 }

@@ -16,11 +16,6 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-const (
-	guest = ""      // a caller without an agent id
-	admin = "admin" // a caller with the admin token
-)
-
 // glance checks right after a step that nothing hidden is visible, whatever jobs are pending, and
 // that a request of a post by its id gets the right answer.
 func (p *people) glance() {
