@@ -14,13 +14,13 @@ import (
 	"github.com/freshet/freshet/dedup"
 )
 
-// TestAClockThatJumps checks that a server that runs or starts while its clock is off by more than
-// the window repeats nothing after the clock is corrected.
-func TestAClockThatJumps(t *testing.T) {
+// TestClockJumpRepeatsNothing checks that a server that runs or starts while its clock is off by
+// more than the window repeats nothing after the clock is corrected.
+func TestClockJumpRepeatsNothing(t *testing.T) {
 	const day = 24 * time.Hour
 	t.Parallel()
 	for _, jump := range []time.Duration{8 * day, -8 * day, 365 * day} {
-		for name, asked := range map[string]bool{"nobody asks": false, "with a request": true} {
+		for name, asked := range map[string]bool{"without a request": false, "with a request": true} {
 			for way, restarted := range map[string]bool{"running": false, "restarted": true} {
 				for _, paged := range []bool{false, true} {
 					t.Run(fmt.Sprint(jump, ", ", name, ", ", way, ", paged ", paged), func(t *testing.T) {
@@ -36,7 +36,7 @@ func TestAClockThatJumps(t *testing.T) {
 						put(t, a, madeItems(120)...)
 						shown := ids(ask(t, a, refresh("u_1", 50)))
 						require.Len(t, shown, 50)
-						recorded(t, a)
+						waitRecorded(t, a)
 						for _, group := range shown { // the grace period is over
 							require.NoError(t, a.stores.dedup.ClearPending(t.Context(), []dedup.Impression{{Agent: "u_1", Group: group}}))
 						}
@@ -44,7 +44,7 @@ func TestAClockThatJumps(t *testing.T) {
 						then := refresh("u_1", 50)
 						if asked {
 							_ = ask(t, a, refresh("u_2", 10))
-							recorded(t, a)
+							waitRecorded(t, a)
 						}
 						if paged { // of a session that was ranked by the wrong clock
 							_ = ask(t, a, refresh("u_1", 1))
@@ -53,7 +53,7 @@ func TestAClockThatJumps(t *testing.T) {
 						move(-jump)
 						next := ids(ask(t, a, then))
 						assert.Len(t, next, 50)
-						assert.Empty(t, common(shown, next), "shown again")
+						assert.Empty(t, intersection(shown, next), "shown again")
 					})
 				}
 			}
@@ -61,7 +61,9 @@ func TestAClockThatJumps(t *testing.T) {
 	}
 }
 
-func TestADifferingClockIsTold(t *testing.T) {
+// TestClockSkewIsReported opens servers whose clock differs from that of Redis by an hour: they are
+// ready, and /readyz reports the difference.
+func TestClockSkewIsReported(t *testing.T) {
 	cfg, _ := redisAlone(t)
 	for _, c := range []struct {
 		off  time.Duration

@@ -21,9 +21,9 @@ import (
 	"github.com/freshet/freshet/internal/testenv/faultproxy"
 )
 
-// TestServerDiedBeforeRecording checks that items which a server delivered but never recorded are
+// TestServerCrashBeforeRecording checks that items which a server delivered but never recorded are
 // filtered and recorded by its successor.
-func TestServerDiedBeforeRecording(t *testing.T) {
+func TestServerCrashBeforeRecording(t *testing.T) {
 	t.Parallel()
 	for _, m := range modes {
 		t.Run(m.name, func(t *testing.T) {
@@ -39,15 +39,15 @@ func TestServerDiedBeforeRecording(t *testing.T) {
 			b := open(t, successor(t, cfg), WithClock(clock.Now))
 			next := ids(ask(t, b, refresh("u_1", 10)))
 			require.Len(t, next, 10)
-			assert.Empty(t, common(given, next), "an answer right after")
-			recorded(t, b)
+			assert.Empty(t, intersection(given, next), "an answer right after")
+			waitRecorded(t, b)
 			require.Equal(t, uint64(10), b.Totals().Recorded, "young impressions may still be recorded by the server that served them")
 
 			clock.Advance(dedup.StaleAfter + time.Second)
 			last := ids(ask(t, b, refresh("u_1", 20)))
 			assert.Len(t, last, 10)
-			assert.Empty(t, common(append(given, next...), last), "an answer a minute later")
-			recorded(t, b)
+			assert.Empty(t, intersection(append(given, next...), last), "an answer a minute later")
+			waitRecorded(t, b)
 			for _, group := range slices.Concat(given, next, last) { // the grace period is over
 				require.NoError(t, b.stores.dedup.ClearPending(t.Context(), []dedup.Impression{{Agent: "u_1", Group: group}}))
 			}
@@ -76,11 +76,11 @@ func successor(t *testing.T, cfg configs.Config) configs.Config {
 	return cfg
 }
 
-// TestServerDiesInAStep kills a server at each script of a step, before and after Redis has run it,
-// and the reader continues on another server. A retry with a request id must get the page that was
-// due. Without a request id the page is lost to the reader: either it was not handed out, or it
-// counts as shown.
-func TestServerDiesInAStep(t *testing.T) {
+// TestServerCrashDuringRedisScript kills a server at each script of a step, before and after Redis
+// has run it, and the reader continues on another server. A retry with a request id must get the
+// page that was due. Without a request id the page is lost to the reader: either it was not handed
+// out, or it counts as shown.
+func TestServerCrashDuringRedisScript(t *testing.T) {
 	testenv.Full(t, "cuts")
 	t.Parallel()
 	steps := []struct {
@@ -101,7 +101,7 @@ func TestServerDiesInAStep(t *testing.T) {
 					dying := func(t *testing.T) (*cutServer, *cutReader, engine.Request) {
 						r := other.reader()
 						s.before(t, other, r, requestID)
-						recorded(t, other.App)
+						waitRecorded(t, other.App)
 						request := s.request(r.agent, cutPage)
 						request.RequestID = requestID
 						return newCutServer(t, place, cfg, fmt.Sprint("dying", other.agents), false), r, request
@@ -113,11 +113,11 @@ func TestServerDiesInAStep(t *testing.T) {
 						scripts = l.scripts(t, scout, request)
 					}
 					require.NotEmpty(t, scripts)
-					for _, c := range deaths(scripts) {
+					for _, c := range crashPoints(scripts) {
 						t.Run(strings.Join([]string{s.name, requestID, c.String()}, " "), func(t *testing.T) {
 							l, r, request := dying(t)
-							l.die(t, r, request, c)
-							r.inherit(t, other, request)
+							l.crash(t, r, request, c)
+							r.continueOn(t, other, request)
 							l.proxy.Up() // lets the server close sooner
 						})
 					}
@@ -140,8 +140,8 @@ func (l *cutServer) scripts(t *testing.T, r *cutReader, request engine.Request) 
 	return labels
 }
 
-// deaths returns the points at which the server dies: before and after each script.
-func deaths(scripts []string) (all []cutCase) {
+// crashPoints returns the points at which the server dies: before and after each script.
+func crashPoints(scripts []string) (all []cutCase) {
 	seen := map[string]int{}
 	for _, label := range scripts {
 		seen[label]++
@@ -152,8 +152,8 @@ func deaths(scripts []string) (all []cutCase) {
 	return all
 }
 
-// die makes a call during which the server loses Redis for good. The answer reaches no client.
-func (l *cutServer) die(t *testing.T, r *cutReader, request engine.Request, c cutCase) {
+// crash makes a call during which the server loses Redis for good. The answer reaches no client.
+func (l *cutServer) crash(t *testing.T, r *cutReader, request engine.Request, c cutCase) {
 	t.Helper()
 	fault := l.proxy.Arm(faultproxy.Fault{
 		Kind: c.kind, Nth: c.nth, Refuse: time.Hour,
@@ -174,8 +174,8 @@ func (l *cutServer) die(t *testing.T, r *cutReader, request engine.Request, c cu
 	<-ended
 }
 
-// inherit continues on the remaining server.
-func (r *cutReader) inherit(t *testing.T, l *cutServer, request engine.Request) {
+// continueOn continues on the remaining server.
+func (r *cutReader) continueOn(t *testing.T, l *cutServer, request engine.Request) {
 	t.Helper()
 	page := slices.Clone(r.due[:cutPage])
 	checked, err := l.stores.dedup.Check(t.Context(), r.agent, page, l.clock.Now())

@@ -20,16 +20,16 @@ import (
 	"github.com/freshet/freshet/server/doctor"
 )
 
-// TestOneProcessADataDir checks that only one process at a time uses a data directory, whatever it
-// contains, and that others can only read it. The first process is not affected.
-func TestOneProcessADataDir(t *testing.T) {
+// TestDataDirLockedByOneProcess checks that only one process at a time uses a data directory,
+// whatever it contains, and that others can only read it. The first process is not affected.
+func TestDataDirLockedByOneProcess(t *testing.T) {
 	t.Parallel()
 	for name, config := range map[string]func(t *testing.T) configs.Config{
 		"embedded": func(t *testing.T) configs.Config { return embedded(t) },
 		"services": func(t *testing.T) configs.Config { return services(t) },
 		"items here, all else in Redis": func(t *testing.T) configs.Config {
 			_, prefix := testenv.Redis(t)
-			return onRedis(t, prefix, oneRedis(t)...) // failing closed there is no spool, which is also locked
+			return onRedis(t, prefix, redisAddrs(t)...) // failing closed there is no spool, which is also locked
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -55,20 +55,20 @@ func TestOneProcessADataDir(t *testing.T) {
 	}
 }
 
-// TestADataDirBesideRedis checks that a server with Redis also watches its data directory, which
+// TestDataDirMovedWithRedis checks that a server with Redis also watches its data directory, which
 // has the catalog.
-func TestADataDirBesideRedis(t *testing.T) {
+func TestDataDirMovedWithRedis(t *testing.T) {
 	t.Parallel()
 	cfg, _ := redisAlone(t)
-	a := open(t, cfg, quick)
+	a := open(t, cfg, shortPauses)
 	testenv.WaitFor(t, func() bool { return asReader(t, a, "GET", "/readyz", "") == 200 }, "ready")
 	require.NoError(t, os.Rename(cfg.DataDir, cfg.DataDir+".old"))
 	assert.Equal(t, 503, asReader(t, a, "GET", "/readyz", ""))
 }
 
-// TestEachDatabaseIsWatched puts a copy in the place of one open database: what is written to it
+// TestDataDirDatabaseReplaced puts a copy in the place of one open database: what is written to it
 // would be lost with a restart, so the server is not ready.
-func TestEachDatabaseIsWatched(t *testing.T) {
+func TestDataDirDatabaseReplaced(t *testing.T) {
 	t.Parallel()
 	cfg := embedded(t)
 	cfg.DataDir = t.TempDir()
@@ -85,9 +85,9 @@ func TestEachDatabaseIsWatched(t *testing.T) {
 	}
 }
 
-// TestADataDirThatIsTakenAway removes the data directory of a running server: the server accepts
-// nothing that would be lost with a restart, and is not ready.
-func TestADataDirThatIsTakenAway(t *testing.T) {
+// TestDataDirRemovedRefusesWrites removes the data directory of a running server: the server
+// accepts nothing that would be lost with a restart, and is not ready.
+func TestDataDirRemovedRefusesWrites(t *testing.T) {
 	t.Parallel()
 	for name, take := range map[string]func(t *testing.T, dir string){
 		"removed": func(t *testing.T, dir string) { require.NoError(t, os.RemoveAll(dir)) },

@@ -71,7 +71,7 @@ func (p *places) served() bool { return p.cfg.Impressions.On == configs.OnServed
 
 func (p *places) feed(t *testing.T, s *server, r engine.Request) {
 	t.Helper()
-	over := p.spoil(s, anyTrouble)
+	over := p.armFault(s, anyTrouble)
 	answer, err := s.feed.Feed(t.Context(), r)
 	over()
 	p.enter(t, s, r, answer, err, nil)
@@ -141,7 +141,7 @@ func (p *places) again(t *testing.T) {
 		return
 	}
 	s := p.anyServer()
-	over := p.spoil(s, aCut)
+	over := p.armFault(s, aCut)
 	answer, err := s.feed.Feed(t.Context(), first.request)
 	over()
 	p.enter(t, s, first.request, answer, err, first)
@@ -150,7 +150,7 @@ func (p *places) again(t *testing.T) {
 // timeline reads a page of a timeline, from the newest post or below the previous page.
 func (p *places) timeline(t *testing.T, s *server, reader string) {
 	t.Helper()
-	over := p.spoil(s, anyTrouble)
+	over := p.armFault(s, anyTrouble)
 	page, err := s.network.timelines.Timeline(t.Context(), p.nextOf(reader))
 	over()
 	p.list(t, s, reader, "timeline", page, err)
@@ -171,7 +171,7 @@ func (p *places) author(t *testing.T, s *server, reader string) {
 	if p.rnd.IntN(4) == 0 {
 		r.Reader = ""
 	}
-	over := p.spoil(s, anyTrouble)
+	over := p.armFault(s, anyTrouble)
 	page, err := s.network.timelines.Author(t.Context(), r)
 	over()
 	p.list(t, s, r.Reader, "author", page, err)
@@ -210,7 +210,7 @@ func (p *places) report(t *testing.T, s *server, reader string) {
 	for range 1 + p.rnd.IntN(4) {
 		list = append(list, p.anyItem())
 	}
-	over := p.spoil(s, aCut)
+	over := p.armFault(s, aCut)
 	err := s.feed.Seen(t.Context(), reader, list)
 	over()
 	p.say("%s has seen %v, %v", reader, list, err)
@@ -222,9 +222,9 @@ func (p *places) report(t *testing.T, s *server, reader string) {
 	}
 }
 
-// looks makes calls without side effects: a badge counts new items, an explanation lists the next
-// ones, and the guest feed is the same for everybody.
-func (p *places) looks(t *testing.T, s *server, reader string) {
+// readOnlyCalls makes calls without side effects: a badge counts new items, an explanation lists
+// the next ones, and the guest feed is the same for everybody.
+func (p *places) readOnlyCalls(t *testing.T, s *server, reader string) {
 	t.Helper()
 	r := engine.Request{Agent: reader, Feed: p.ask(reader).Feed, Action: engine.ActionRefresh, Silent: true, Limit: 10}
 	answer, err := s.feed.Feed(t.Context(), r)
@@ -237,7 +237,7 @@ func (p *places) looks(t *testing.T, s *server, reader string) {
 	}
 	_, err = s.feed.Explain(t.Context(), engine.ExplainRequest{Agent: reader, Feed: r.Feed, Limit: 5})
 	p.mayFail(t, err)
-	(&keptSystem{t, s.App}).call(reader, "GET", "/v1/feed/guest?limit=10", "")
+	(&httpSystem{t, s.App}).call(reader, "GET", "/v1/feed/guest?limit=10", "")
 }
 
 // devices has one reader make concurrent calls from several devices to all servers.
@@ -256,7 +256,7 @@ func (p *places) devices(t *testing.T, reader string) {
 	}
 	calls, looks := make([]call, 4), make([]look, 2)
 	for _, s := range p.apps {
-		defer p.spoil(s, anyTrouble)()
+		defer p.armFault(s, anyTrouble)()
 	}
 	p.say("%s with several devices", reader)
 	var wg sync.WaitGroup

@@ -34,14 +34,14 @@ var (
 // system, with other settings, begins.
 const placesPerWorld = 400
 
-// TestNothingTwiceInAnyPlace has readers read for-you, home, timelines and authors' pages in random
+// TestDedupAcrossFeedsModel has readers read for-you, home, timelines and authors' pages in random
 // order, on several devices and servers at once, with pauses beyond the grace period, retries,
 // reports and many changes meanwhile; once without faults and once with them. No feed may repeat
 // within the window what any of them has shown, unless it says so. A failure names its seed and
 // lists the steps.
 //
 // scripts/random_feeds.sh runs it until readers were given 20,000 items in each.
-func TestNothingTwiceInAnyPlace(t *testing.T) {
+func TestDedupAcrossFeedsModel(t *testing.T) {
 	t.Parallel()
 	first := *placesSeed
 	if first == 0 {
@@ -115,7 +115,7 @@ func newPlaces(t *testing.T, m mode, seed uint64, faults bool) *places {
 	if m.name == "services" { // waits until the index of the first one can be searched
 		p.apps = append(p.apps, p.begin(t))
 	}
-	p.look(t)
+	p.loadHomeSources(t)
 	return p
 }
 
@@ -163,12 +163,12 @@ func (p *places) fill(t *testing.T) {
 		}))
 	}
 	p.published(t)
-	due(t, p.apps[0].App)
+	waitTrending(t, p.apps[0].App)
 }
 
-// look makes all servers load the promotions and the trending set, which they otherwise do
-// periodically.
-func (p *places) look(t *testing.T) {
+// loadHomeSources makes all servers load the promotions and the trending set, which they otherwise
+// do periodically.
+func (p *places) loadHomeSources(t *testing.T) {
 	t.Helper()
 	for _, s := range p.apps {
 		require.NoError(t, s.network.promotions.Refresh(t.Context()))
@@ -194,7 +194,7 @@ func (p *places) post(t *testing.T, age time.Duration) {
 // published waits until all writes are searchable.
 func (p *places) published(t *testing.T) {
 	t.Helper()
-	settled(t, p.apps[0].App)
+	waitSettled(t, p.apps[0].App)
 	refreshIndex(t, p.apps[0].App)
 }
 
@@ -204,7 +204,7 @@ func (p *places) pause(t *testing.T, d time.Duration) {
 	t.Helper()
 	p.settleDown()
 	for _, s := range p.apps {
-		recorded(t, s.App)
+		waitRecorded(t, s.App)
 	}
 	if d > p.cfg.PendingGrace() {
 		require.NoError(t, p.apps[0].stores.dedup.ClearPending(t.Context(), p.recorded))
@@ -232,7 +232,7 @@ func (p *places) step(t *testing.T) {
 	case n < 71:
 		p.report(t, s, reader)
 	case n < 74:
-		p.looks(t, s, reader)
+		p.readOnlyCalls(t, s, reader)
 	case n < 90:
 		p.pause(t, []time.Duration{
 			time.Second, time.Minute, time.Minute, time.Minute, 2 * time.Minute, 10 * time.Minute, 31 * time.Minute, 26 * time.Hour,
@@ -240,7 +240,7 @@ func (p *places) step(t *testing.T) {
 	case n < 98:
 		p.change(t, s, reader)
 	default:
-		p.anew(t)
+		p.replaceServer(t)
 	}
 }
 
@@ -282,15 +282,15 @@ func (p *places) change(t *testing.T, s *server, reader string) {
 	}
 }
 
-// anew replaces a server with a new one on the same data, when nothing is in progress.
-func (p *places) anew(t *testing.T) {
+// replaceServer replaces a server with a new one on the same data, when nothing is in progress.
+func (p *places) replaceServer(t *testing.T) {
 	t.Helper()
 	i := p.rnd.IntN(len(p.apps))
 	p.say("server %d starts anew", i)
 	p.pause(t, time.Second)
 	p.apps[i].stop(t)
 	p.apps[i] = p.begin(t)
-	p.look(t)
+	p.loadHomeSources(t)
 }
 
 var quiet = slog.New(slog.DiscardHandler)
@@ -307,8 +307,9 @@ func (p *places) ask(reader string) engine.Request {
 	return r
 }
 
-// spoil occasionally arms one fault for the next action of a server. The returned function ends it.
-func (p *places) spoil(s *server, worst trouble) (over func()) {
+// armFault occasionally arms one fault for the next action of a server. The returned function ends
+// it.
+func (p *places) armFault(s *server, worst trouble) (over func()) {
 	f := p.flaky[s]
 	if f == nil {
 		return func() {}
@@ -360,6 +361,6 @@ func (p *places) written(t *testing.T, s *server, reader string, keys []string) 
 		return err == nil && !slices.Contains(recorded, false)
 	}, "what was shown without Redis is written")
 	for _, other := range p.apps {
-		asksRedis(t, other.App)
+		waitRedisAnswers(t, other.App)
 	}
 }

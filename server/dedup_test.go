@@ -19,7 +19,8 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-func TestRaceOneAgent(t *testing.T) {
+// TestDedupConcurrentCalls has one agent make 64 calls at once: no two answers have the same item.
+func TestDedupConcurrentCalls(t *testing.T) {
 	t.Parallel()
 	for _, coalesce := range []time.Duration{0, time.Second} {
 		t.Run(fmt.Sprint("coalesce ", coalesce), func(t *testing.T) {
@@ -46,9 +47,9 @@ func TestRaceOneAgent(t *testing.T) {
 	}
 }
 
-// TestRefreshRightAfterRefresh delays the recorder, so that no impression reaches a filter: only
+// TestDedupRefreshBeforeRecording delays the recorder, so that no impression reaches a filter: only
 // the pending set keeps the answers disjoint.
-func TestRefreshRightAfterRefresh(t *testing.T) {
+func TestDedupRefreshBeforeRecording(t *testing.T) {
 	t.Parallel()
 	a := open(t, embedded(t), WithClock(at(noon).Now), WithRecorder(dedup.RecorderConfig{Linger: time.Hour}))
 	put(t, a, madeItems(200)...)
@@ -61,9 +62,9 @@ func TestRefreshRightAfterRefresh(t *testing.T) {
 	assert.Zero(t, a.Totals().Recorded, "the recorder was to be held up")
 }
 
-// TestNeverEmpty checks that the configuration lets items be shown again, and that of posts these
-// are only those that the reader may still see.
-func TestNeverEmpty(t *testing.T) {
+// TestDedupExhaustedShowsOldestAgain checks that the configuration lets items be shown again, and
+// that of posts these are only those that the reader may still see.
+func TestDedupExhaustedShowsOldestAgain(t *testing.T) {
 	t.Parallel()
 	cfg := embedded(t)
 	cfg.Dedup.WhenExhausted = configs.ExhaustedOldest
@@ -75,10 +76,10 @@ func TestNeverEmpty(t *testing.T) {
 		_, _, err := store.CreatePost(t.Context(), social.Post{ID: id, Author: author, Caption: "By " + author, Audience: social.Audience{Public: true}}, social.Creation{})
 		require.NoError(t, err)
 	}
-	settled(t, a)
+	waitSettled(t, a)
 	shown := ids(ask(t, a, refresh("u_1", 3)))
 	require.ElementsMatch(t, []string{"a", "post:1", "post:2"}, shown)
-	recorded(t, a)
+	waitRecorded(t, a)
 	batch := make([]dedup.Impression, len(shown))
 	for i, id := range shown {
 		batch[i] = dedup.Impression{Agent: "u_1", Group: id}
@@ -92,9 +93,9 @@ func TestNeverEmpty(t *testing.T) {
 	require.True(t, again.Refs[0].ShownBefore && again.Refs[1].ShownBefore)
 }
 
-// TestAnItemKeepsItsReadersWhenItsGroupChanges has a clustering job assign, change and remove
-// groups later. An item that was shown, reported or hidden in one group is not shown in the other.
-func TestAnItemKeepsItsReadersWhenItsGroupChanges(t *testing.T) {
+// TestDedupGroupChangeKeepsSeen has a clustering job assign, change and remove groups later. An
+// item that was shown, reported or hidden in one group is not shown in the other.
+func TestDedupGroupChangeKeepsSeen(t *testing.T) {
 	t.Parallel()
 	a := open(t, embedded(t), WithClock(at(noon).Now))
 	all := madeItems(10)
@@ -116,7 +117,7 @@ func TestAnItemKeepsItsReadersWhenItsGroupChanges(t *testing.T) {
 			require.NoError(t, a.Engine.Seen(t.Context(), agent, []string{all[5].ID}))
 			react(t, a, agent, act(events.Hide, all[7].ID))
 		}
-		recorded(t, a)
+		waitRecorded(t, a)
 		for agent, after := range agents {
 			regroup(after)
 			assert.Equal(t, api.EventsTaken{Accepted: 1}, react(t, a, agent, act(events.Click, all[0].ID)), "it was shown, whatever its group is now")
@@ -129,13 +130,13 @@ func TestAnItemKeepsItsReadersWhenItsGroupChanges(t *testing.T) {
 	}
 }
 
-// TestAnAuthorsPageIsNotRepeated reads an author's posts over HTTP: no feed repeats a post shown
-// there, and acts on it count. For readers who are not signed in nothing is recorded.
-func TestAnAuthorsPageIsNotRepeated(t *testing.T) {
+// TestDedupAuthorPage reads an author's posts over HTTP: no feed repeats a post shown there, and
+// acts on it count. For readers who are not signed in nothing is recorded.
+func TestDedupAuthorPage(t *testing.T) {
 	t.Parallel()
 	a := open(t, embedded(t), WithClock(at(noon).Now))
 	fillHome(t, a)
-	s := &keptSystem{t, a}
+	s := &httpSystem{t, a}
 	read := func(reader string) []string {
 		answer := s.call(reader, "GET", "/v1/authors/ann/posts?limit=10", "")
 		require.Equal(t, 200, answer.status, answer.body)
@@ -145,7 +146,7 @@ func TestAnAuthorsPageIsNotRepeated(t *testing.T) {
 	}
 	ask(t, a, refresh("u", 1))
 	page := read("u")
-	recorded(t, a)
+	waitRecorded(t, a)
 	var feeds []string
 	for _, name := range []feed.Name{feed.ForYou, feed.HomeFeed} {
 		for more := true; more; {

@@ -52,9 +52,9 @@ func cutCases(labels []string) []cutCase {
 	return all
 }
 
-// TestCuts runs the whole table: each step, each of its commands and each fault, with and without a
-// request id, on one server and on a cluster.
-func TestCuts(t *testing.T) {
+// TestRedisDisconnectAtEveryCommand runs the whole table: each step, each of its commands and each
+// fault, with and without a request id, on one server and on a cluster.
+func TestRedisDisconnectAtEveryCommand(t *testing.T) {
 	testenv.Full(t, "cuts")
 	free := make(chan struct{}, cutServers)
 	var places sync.WaitGroup

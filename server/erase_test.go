@@ -33,9 +33,9 @@ import (
 	"github.com/freshet/freshet/social/socialtest"
 )
 
-// TestAnAgentIsErased erases over HTTP an agent who has every kind of data. No data may be left,
-// with and without posts, in each mode.
-func TestAnAgentIsErased(t *testing.T) {
+// TestEraseAgentLeavesNoData erases over HTTP an agent who has every kind of data. No data may be
+// left, with and without posts, in each mode.
+func TestEraseAgentLeavesNoData(t *testing.T) {
 	t.Parallel()
 	alone := func(t testing.TB) configs.Config {
 		cfg := embedded(t)
@@ -54,7 +54,7 @@ func TestAnAgentIsErased(t *testing.T) {
 			theirs := items[0]
 			theirs.ID, theirs.AuthorID = "by_the_erased", e.agent
 			put(t, a, append(items, theirs)...)
-			e.lives()
+			e.createData()
 			require.NotEmpty(t, e.keys(), "there is something to be erased")
 
 			now.Advance(time.Second)
@@ -66,10 +66,10 @@ func TestAnAgentIsErased(t *testing.T) {
 				require.Equal(t, http.StatusOK, w.Code, w.Body.String())
 			}
 			if a.network != nil {
-				settled(t, a)
+				waitSettled(t, a)
 			}
-			e.gone()
-			e.told()
+			e.checkErased()
+			e.checkDocumented()
 			if a.network == nil {
 				return
 			}
@@ -79,7 +79,7 @@ func TestAnAgentIsErased(t *testing.T) {
 				more, err = a.network.store.Purge(t.Context(), 1000)
 				require.NoError(t, err)
 			}
-			for place := range e.remains() {
+			for place := range e.search() {
 				if strings.HasPrefix(place, "social ") && place != "social jobs.key" { // the queue is cleaned up separately
 					assert.Contains(t, ofOthers, place, "after the tombstones")
 				}
@@ -94,16 +94,16 @@ type erased struct {
 	agent string
 }
 
-// lives performs everything that an agent can do.
-func (e *erased) lives() {
+// createData performs everything that an agent can do.
+func (e *erased) createData() {
 	ctx := e.Context()
 	require.NoError(e, e.Engine.PutProfile(ctx, e.agent, feed.Profile{Interests: map[string]float64{subject(1): 1}, MutedTags: []string{"mud"}}))
 	page := ask(e.T, e.App, refresh(e.agent, 4))
 	require.Len(e, page.Docs, 4)
-	recorded(e.T, e.App)
+	waitRecorded(e.T, e.App)
 	react(e.T, e.App, e.agent, act(events.Click, page.Docs[0].ID), act(events.Like, page.Docs[1].ID), act(events.Hide, page.Docs[2].ID))
 	require.NoError(e, e.Flush(ctx))
-	require.NotEmpty(e, known(e.T, e.App, e.agent).Features)
+	require.NotEmpty(e, learningOf(e.T, e.App, e.agent).Features)
 	if e.network == nil {
 		return
 	}
@@ -138,14 +138,14 @@ func (e *erased) lives() {
 	changed(s.RemoveMember(ctx, "g_left", e.agent, e.agent, time.Time{}))
 	changed(s.Mute(ctx, e.agent, social.MuteCircle, "g_theirs"))
 	changed(s.Mute(ctx, e.agent, social.MuteInviter, "u_other"))
-	settled(e.T, e.App)
+	waitSettled(e.T, e.App)
 }
 
-func (e *erased) gone() {
+func (e *erased) checkErased() {
 	ctx := e.Context()
 	_, err := e.Engine.Profile(ctx, e.agent)
 	require.ErrorIs(e, err, feed.ErrNotFound)
-	left := known(e.T, e.App, e.agent)
+	left := learningOf(e.T, e.App, e.agent)
 	assert.NotZero(e, left.Erased)
 	left.Erased = 0
 	assert.True(e, left.IsZero(), "%+v", left)
@@ -222,24 +222,24 @@ var ofOthers = []string{"social blocks.other", "social authors.id"}
 // perKey matches keys that exist once per post or request.
 var perKey = regexp.MustCompile(`^(feed:post:|feed:page:<agent>:).*`)
 
-// told checks that the documentation gives the purpose and the lifetime of each place that still
-// names the agent.
-func (e *erased) told() {
+// checkDocumented checks that the documentation gives the purpose and the lifetime of each place
+// that still names the agent.
+func (e *erased) checkDocumented() {
 	text, err := os.ReadFile("../docs/security.md")
 	require.NoError(e, err)
 	_, section, found := strings.Cut(string(text), "### What remains after an erase")
 	require.True(e, found)
 	section, _, _ = strings.Cut(section, "\n## ")
-	for place := range e.remains() {
+	for place := range e.search() {
 		store, name, _ := strings.Cut(place, " ")
 		assert.Contains(e, section, "`"+name+"`", "a place in %s that docs/security.md does not list", store)
 	}
 }
 
-// remains searches every store for the agent: each table and column of PostgreSQL and of the SQLite
+// search searches every store for the agent: each table and column of PostgreSQL and of the SQLite
 // files, each key and value of Redis, each document of Elasticsearch, and the other files of the
 // data directory. It counts the hits by kind of place.
-func (e *erased) remains() map[string]int {
+func (e *erased) search() map[string]int {
 	places := map[string]int{}
 	if e.cfg.UsesPostgres() {
 		e.searchPostgres(places)

@@ -17,9 +17,9 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// TestAnActOnAHiddenPostDoesNotCount clicks a post that the reader was shown, and no longer may
+// TestEventsOnInvisiblePostNotCounted clicks a post that the reader was shown, and no longer may
 // see once its author blocks the reader.
-func TestAnActOnAHiddenPostDoesNotCount(t *testing.T) {
+func TestEventsOnInvisiblePostNotCounted(t *testing.T) {
 	t.Parallel()
 	a := open(t, embedded(t))
 	p, _, err := a.Social.CreatePost(t.Context(), social.Post{Author: "ann", Caption: "for all", Audience: social.Audience{Public: true}}, social.Creation{})
@@ -31,9 +31,9 @@ func TestAnActOnAHiddenPostDoesNotCount(t *testing.T) {
 	assert.Equal(t, 1, react(t, a, "u_1", act(events.Click, p.ID)).NotShown)
 }
 
-// TestActsOutlastTheServer stops a server right after an answer: the next server has its counts and
+// TestEventsSurviveRestart stops a server right after an answer: the next server has its counts and
 // the hidden items.
-func TestActsOutlastTheServer(t *testing.T) {
+func TestEventsSurviveRestart(t *testing.T) {
 	t.Parallel()
 	cfg := embedded(t)
 	a := open(t, cfg, WithClock(at(noon).Now))
@@ -49,14 +49,14 @@ func TestActsOutlastTheServer(t *testing.T) {
 	assert.NotContains(t, left, "doc_0025")
 }
 
-// TestEventsOutlastRedis checks that counting goes on while Redis is frozen.
-func TestEventsOutlastRedis(t *testing.T) {
+// TestEventsCountedWhileRedisFrozen checks that counting goes on while Redis is frozen.
+func TestEventsCountedWhileRedisFrozen(t *testing.T) {
 	t.Parallel()
 	cfg, r := ownRedis(t)
 	a := open(t, cfg, WithClock(at(noon).Now))
 	put(t, a, authored(200)...)
 	before := ask(t, a, refresh("u_1", 10))
-	recorded(t, a)
+	waitRecorded(t, a)
 	require.EqualValues(t, 10, totals(t, a)[feed.Control].Counts["impressions"])
 
 	r.Freeze()
@@ -75,18 +75,18 @@ func TestEventsOutlastRedis(t *testing.T) {
 	require.ErrorIs(t, err, events.ErrUnavailable)
 
 	r.Thaw()
-	asked(t, a)
+	waitRedisUsed(t, a)
 	got := totals(t, a)[feed.Control]
-	probes := got.Counts["impressions"] - int64(shown) // the pages of asked, with one item each
+	probes := got.Counts["impressions"] - int64(shown) // the pages of waitRedisUsed, with one item each
 	assert.GreaterOrEqual(t, probes, int64(1))
 	assert.LessOrEqual(t, probes, int64(200), "none of the items twice")
 	assert.EqualValues(t, clicks, got.Counts["click"])
 	assert.EqualValues(t, 2, got.Agents)
 }
 
-// clicksAtOnce has the calls after which a reader clicks on everything in the answer. With ranked,
+// pagesToClick has the calls after which a reader clicks on everything in the answer. With ranked,
 // the clicks also count for the ranking.
-var clicksAtOnce = []struct {
+var pagesToClick = []struct {
 	reader, feed, action string // of POST /v1/feed
 	path                 string // of GET
 	ranked               bool
@@ -99,9 +99,10 @@ var clicksAtOnce = []struct {
 	{reader: "of_author", path: "/v1/authors/bob/posts?limit=20"},
 }
 
-// TestActsSentAtOnce clicks on every item of a page right after the answer, on another server, in
-// every feed. Each click must be accepted, and count for the feed that has shown the item.
-func TestActsSentAtOnce(t *testing.T) {
+// TestEventsRightAfterPageAreCounted clicks on every item of a page right after the answer, on
+// another server, in every feed. Each click must be accepted, and count for the feed that has shown
+// the item.
+func TestEventsRightAfterPageAreCounted(t *testing.T) {
 	t.Parallel()
 	for _, m := range networks {
 		for _, on := range []string{configs.OnServed, configs.OnSeen} {
@@ -116,13 +117,13 @@ func TestActsSentAtOnce(t *testing.T) {
 					two = open(t, cfg)
 				}
 				fillHome(t, one)
-				for _, c := range clicksAtOnce {
+				for _, c := range pagesToClick {
 					for _, author := range []string{"ann", "bob"} {
 						_, err := one.network.fanout.Store().Follow(t.Context(), c.reader, author, time.Time{})
 						require.NoError(t, err)
 					}
 				}
-				for _, c := range clicksAtOnce {
+				for _, c := range pagesToClick {
 					before := clicksOf(t, one, two)
 					var page homeAnswer
 					var err error

@@ -127,9 +127,9 @@ func valueOf(t *testing.T, client redis.UniversalClient, key string) string {
 	return fmt.Sprint(kind, client.BFInfo(ctx, key).Val())
 }
 
-// TestExplainIsTheRefresh follows a reader through a day: the page of an explanation always equals
-// the page of the next refresh, and an explanation changes nothing.
-func TestExplainIsTheRefresh(t *testing.T) {
+// TestExplainMatchesRefresh follows a reader through a day: the page of an explanation always
+// equals the page of the next refresh, and an explanation changes nothing.
+func TestExplainMatchesRefresh(t *testing.T) {
 	clock := at(explainedAt)
 	cfg := embedded(t)
 	cfg.Recall.N = 60 // small enough that later refreshes need several rounds
@@ -164,16 +164,16 @@ func TestExplainIsTheRefresh(t *testing.T) {
 		if more := ask(t, a, loadMore("u_1", 5)); len(kept) >= 5 {
 			require.Equal(t, kept[:5], ids(more))
 		}
-		recorded(t, a)
+		waitRecorded(t, a)
 		clock.Advance(time.Hour)
 	}
 	assert.Greater(t, rounds, 1)
 }
 
-// TestExplainOfHomeIsTheRefresh explains home before each of several refreshes. The page of the
+// TestExplainHomeMatchesRefresh explains home before each of several refreshes. The page of the
 // explanation must equal the page of the refresh, each position must have the source that fills it
 // and the one it belongs to, and an explanation changes nothing.
-func TestExplainOfHomeIsTheRefresh(t *testing.T) {
+func TestExplainHomeMatchesRefresh(t *testing.T) {
 	cfg := embedded(t)
 	cfg.Recall.N = 90 // less than could be shown, so the session is full
 	a := open(t, cfg, WithClock(at(noon).Now))
@@ -198,7 +198,7 @@ func TestExplainOfHomeIsTheRefresh(t *testing.T) {
 		if step == 2 {
 			_, err := store.Unfollow(t.Context(), "u", "bob", time.Time{})
 			require.NoError(t, err)
-			settled(t, a)
+			waitSettled(t, a)
 		}
 		before := state(t, a)
 		x := explained()
@@ -219,7 +219,7 @@ func TestExplainOfHomeIsTheRefresh(t *testing.T) {
 			require.Equal(t, pattern.At(c.Variety.Place-1).String(), c.Variety.Right)
 		}
 		assertHomeScores(t, x)
-		recorded(t, a)
+		waitRecorded(t, a)
 	}
 }
 
@@ -243,7 +243,9 @@ func assertHomeScores(t *testing.T, x api.Explanation) {
 	require.InDelta(t, 5, most, 0)
 }
 
-func TestExplainedItemOfHome(t *testing.T) {
+// TestExplainHomeItem explains single items of home: the source, the outcome and the reason of
+// each.
+func TestExplainHomeItem(t *testing.T) {
 	t.Parallel()
 	cfg := embedded(t)
 	cfg.Recall.N = 50
@@ -254,7 +256,7 @@ func TestExplainedItemOfHome(t *testing.T) {
 		ID: "post:cem", Author: "cem", Caption: "Old", CreatedAt: noon.Add(-9000 * time.Hour).Unix(), Audience: social.Audience{Public: true},
 	}, social.Creation{At: noon})
 	require.NoError(t, err)
-	settled(t, a)
+	waitSettled(t, a)
 	for _, tt := range []struct {
 		id, source string
 		outcome    api.Outcome

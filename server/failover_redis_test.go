@@ -172,11 +172,11 @@ func failing(t *testing.T, c *ownCluster, wait int) []*App {
 	cfg := onRedis(t, testenv.Unique()+":", c.addrs...)
 	cfg.Server.RequestTimeout = 2 * time.Second
 	cfg.Redis.WaitReplicas = wait
-	return pair(t, cfg, 4000)
+	return twoServers(t, cfg, 4000)
 }
 
-// TestFailover switches and kills masters of a cluster under load.
-func TestFailover(t *testing.T) {
+// TestRedisClusterFailover switches and kills masters of a cluster under load.
+func TestRedisClusterFailover(t *testing.T) {
 	testenv.Full(t, "failover")
 	t.Parallel()
 	c := startCluster(t)
@@ -323,16 +323,16 @@ func (r *readers) settled(t *testing.T, a *App) {
 	}
 }
 
-// TestSentinelFailover replaces a healthy master under the load of two servers. The old master
+// TestRedisSentinelFailover replaces a healthy master under the load of two servers. The old master
 // accepts writes for a second after its successor stopped replicating.
-func TestSentinelFailover(t *testing.T) {
+func TestRedisSentinelFailover(t *testing.T) {
 	testenv.Full(t, "failover")
 	t.Parallel()
 	s := startSentinels(t)
 	cfg := onRedis(t, testenv.Unique()+":", s.addrs...)
 	cfg.Redis.URL += "&master_name=" + s.name
 	cfg.Server.RequestTimeout = 5 * time.Second
-	apps := pair(t, cfg, 4000)
+	apps := twoServers(t, cfg, 4000)
 	sentinel := redis.NewSentinelClient(&redis.Options{Addr: s.addrs[0]})
 	t.Cleanup(func() { _ = sentinel.Close() })
 	before := s.master(t, sentinel)

@@ -58,10 +58,10 @@ func (h *trips) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proces
 // requested marks the context of a request, as background work also calls Redis.
 type requested struct{}
 
-// TestRoundTrips checks the budget: one round trip for a load_more, three for a refresh, and one
-// more to hydrate the page. The items of a page leave the session of the other feed in the same
-// round trip, and a timeline needs one to record what it shows.
-func TestRoundTrips(t *testing.T) {
+// TestRedisRoundTripBudget checks the budget: one round trip for a load_more, three for a refresh,
+// and one more to hydrate the page. The items of a page leave the session of the other feed in the
+// same round trip, and a timeline needs one to record what it shows.
+func TestRedisRoundTripBudget(t *testing.T) {
 	cfg := withPostgres(t)
 	held := WithRecorder(dedup.RecorderConfig{Linger: time.Hour}) // the recorder's round trips are not counted
 	a := open(t, cfg, WithClock(at(noon).Now), held)
@@ -76,7 +76,7 @@ func TestRoundTrips(t *testing.T) {
 		_, err := a.network.fanout.Store().Follow(t.Context(), "warm", author, time.Time{})
 		require.NoError(t, err)
 	}
-	settled(t, a)
+	waitSettled(t, a)
 	// A write leaves a mark that prevents caching for some seconds.
 	marks, err := a.clients.redis.Keys(t.Context(), cfg.Redis.KeyPrefix+"feed:item:*").Result()
 	require.NoError(t, err)
@@ -129,9 +129,9 @@ func readTimeline(ctx context.Context, t *testing.T, a *App, reader string, limi
 	require.Empty(t, page.Degraded)
 }
 
-// BenchmarkRefreshOfHeavyReaders measures a refresh of readers who have seen the given number of
-// real posts, the best ones first. The clock stands still, so that no refresh runs out of time.
-func BenchmarkRefreshOfHeavyReaders(b *testing.B) {
+// BenchmarkRefreshManySeen measures a refresh of readers who have seen the given number of real
+// posts, the best ones first. The clock stands still, so that no refresh runs out of time.
+func BenchmarkRefreshManySeen(b *testing.B) {
 	posts := testenv.Posts(b)
 	now := time.Unix(posts[len(posts)-1].UpdateTime, 0).Add(time.Hour)
 	for _, m := range modes {

@@ -23,11 +23,11 @@ var (
 	modelSteps = flag.Int("model.steps", 150, "steps of one run of the model test")
 )
 
-// TestModel runs random steps of readers, editors and operators, and compares every answer with an
-// exact model of what each reader may be shown. In services mode, connections to Redis are cut,
+// TestFeedModel runs random steps of readers, editors and operators, and compares every answer with
+// an exact model of what each reader may be shown. In services mode, connections to Redis are cut,
 // delayed and refused meanwhile. A failure names its seed and lists the steps; to repeat it, run
 // with -model.seed and -model.seeds 1. By default the seeds are always the same.
-func TestModel(t *testing.T) {
+func TestFeedModel(t *testing.T) {
 	t.Parallel()
 	first, count := *modelSeed, *modelSeeds
 	if testenv.InFull("models") {
@@ -171,7 +171,7 @@ func (w *world) advance(t *testing.T, d time.Duration) {
 	t.Helper()
 	w.settleDown()
 	for _, s := range w.apps {
-		recorded(t, s.App)
+		waitRecorded(t, s.App)
 		if d > time.Minute {
 			require.NoError(t, s.stores.dedup.ClearPending(t.Context(), s.confirmed))
 			s.confirmed = nil
@@ -189,7 +189,7 @@ func (w *world) lose(t *testing.T) {
 	var err error
 	s.lossy = true
 	s.feed, err = engine.New(engine.Stores{
-		Recall: s.stores.front, Seen: s.stores.dedup, Recorder: lossy{s.stores.recorder}, Sessions: s.stores.sessions, Catalog: s.Catalog,
+		Recall: s.stores.front, Seen: s.stores.dedup, Recorder: notRecording{s.stores.recorder}, Sessions: s.stores.sessions, Catalog: s.Catalog,
 	}, engine.Config{
 		Clock: w.clock.Now, Rankings: &feed.Live{Ranking: s.cfg.Ranking}, N: s.cfg.Recall.N, RoundsFor: s.cfg.Server.RequestTimeout / roundsShare,
 		OriginStep: originStep, Coalesce: w.coalesce, RecordServed: s.cfg.Impressions.On == configs.OnServed,
@@ -210,7 +210,7 @@ func (w *world) restart(t *testing.T) {
 		cfg.DataDir = filepath.Join(t.TempDir(), "copy")
 		w.copyData(t, cfg.DataDir)
 	} else {
-		recorded(t, old.App)
+		waitRecorded(t, old.App)
 		old.stop(t)
 	}
 	w.cfg = cfg
@@ -234,7 +234,7 @@ func (w *world) recover(t *testing.T, s *server, agent string, answer engine.Ans
 	}
 	for _, other := range w.apps {
 		if !other.lossy {
-			asksRedis(t, other.App)
+			waitRedisAnswers(t, other.App)
 		}
 	}
 	if w.cfg.Impressions.On != configs.OnServed {
@@ -250,9 +250,9 @@ func (w *world) recover(t *testing.T, s *server, agent string, answer engine.Ans
 	}, "what was shown without Redis is recorded")
 }
 
-// mayBlindly reports whether the item may be shown by a server that could not query the impressions
-// of other servers: it knows only its own latest pages.
-func (w *world) mayBlindly(s *server, r *reader, it feed.Item) bool {
+// mayWithoutRedis reports whether the item may be shown by a server that could not query the
+// impressions of other servers: it knows only its own latest pages.
+func (w *world) mayWithoutRedis(s *server, r *reader, it feed.Item) bool {
 	for _, key := range keys(it) {
 		if at, was := r.shown[key].by[s]; was && w.clock.Now().Sub(at) < 12*time.Hour {
 			return false

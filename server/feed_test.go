@@ -19,9 +19,9 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// TestScenarios runs the engine's scenarios over whole systems in services mode. The engine's own
-// tests run them over the stores of the embedded mode.
-func TestScenarios(t *testing.T) {
+// TestFeedScenarios runs the engine's scenarios over whole systems in services mode. The engine's
+// own tests run them over the stores of the embedded mode.
+func TestFeedScenarios(t *testing.T) {
 	t.Parallel()
 	enginetest.Run(t, func(t *testing.T, c enginetest.Config, clock feed.Clock) enginetest.System {
 		t.Parallel()
@@ -40,14 +40,14 @@ func TestScenarios(t *testing.T) {
 			Engine: a.Engine, Catalog: a.Catalog, Dedup: a.stores.dedup,
 			Put:      func(t *testing.T, items ...feed.Item) { put(t, a, items...) },
 			Remove:   func(t *testing.T, id string) { require.NoError(t, a.Catalog.Remove(t.Context(), id)) },
-			Recorded: func(t *testing.T) { recorded(t, a) },
+			Recorded: func(t *testing.T) { waitRecorded(t, a) },
 		}
 	})
 }
 
-// TestPostsToTheLast reads to the end: a reader who has seen thousands of posts still gets full
-// pages, until all are seen.
-func TestPostsToTheLast(t *testing.T) {
+// TestFeedPagesToLastPost reads to the end: a reader who has seen thousands of posts still gets
+// full pages, until all are seen.
+func TestFeedPagesToLastPost(t *testing.T) {
 	testenv.WithoutRace(t)
 	t.Parallel()
 	posts := testenv.Posts(t)
@@ -71,9 +71,9 @@ func TestPostsToTheLast(t *testing.T) {
 	assert.LessOrEqual(t, short, len(posts)/cfg.Recall.N, "only the last page of a session may be short")
 }
 
-// TestPostsWholeSession reads real posts like a reader: a refresh, load_more until nothing is left,
+// TestFeedWholeSession reads real posts like a reader: a refresh, load_more until nothing is left,
 // and again.
-func TestPostsWholeSession(t *testing.T) {
+func TestFeedWholeSession(t *testing.T) {
 	testenv.WithoutRace(t)
 	t.Parallel()
 	posts := testenv.Posts(t)
@@ -119,7 +119,7 @@ func TestPostsWholeSession(t *testing.T) {
 		assert.GreaterOrEqual(t, pages, 24, "a session is about N candidates long")
 	}
 	assert.GreaterOrEqual(t, seen.len(), 970, "two sessions of 500, less the false positives")
-	recorded(t, a)
+	waitRecorded(t, a)
 }
 
 // realReaders are readers of real posts with keywords that produce bad pages in feeds that split
@@ -135,10 +135,10 @@ var realReaders = map[string]feed.Profile{
 	"nobody":     {},
 }
 
-// TestRealReaders reads pages of real posts with the default settings. A keyword adds its weight
-// exactly to titles that contain its words, and does not fill the page of a reader with interests.
-// At most 6 of 20 items are of one site, and each story appears once.
-func TestRealReaders(t *testing.T) {
+// TestFeedKeywordsAndVariety reads pages of real posts with the default settings. A keyword adds
+// its weight exactly to titles that contain its words, and does not fill the page of a reader with
+// interests. At most 6 of 20 items are of one site, and each story appears once.
+func TestFeedKeywordsAndVariety(t *testing.T) {
 	testenv.WithoutRace(t)
 	t.Parallel()
 	posts := testenv.Posts(t)
@@ -180,7 +180,7 @@ func checkGains(t *testing.T, name string, p feed.Profile, x *api.Explanation, p
 		seen++
 		var want, got []string
 		for _, k := range p.Keywords {
-			if stands(k.Term, posts[c.ID].Title) {
+			if containsTerm(k.Term, posts[c.ID].Title) {
 				want = append(want, k.Term)
 			}
 		}
@@ -219,8 +219,8 @@ func checkVariety(t *testing.T, name string, page []feed.Item) {
 	}
 }
 
-// stands reports whether a title contains the words of a term in sequence.
-func stands(term, title string) bool {
+// containsTerm reports whether a title contains the words of a term in sequence.
+func containsTerm(term, title string) bool {
 	fields := strings.FieldsFunc(strings.ReplaceAll(strings.ToLower(title), "++", "++ "), func(r rune) bool { return strings.ContainsRune(" -–—,;:!?()[]{}\"'’‘“”/|&", r) })
 	for i, word := range fields {
 		fields[i] = strings.TrimRight(word, ".")

@@ -21,6 +21,8 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
+// TestGuestSeesPublicPosts checks that a post which is not public neither trends nor is in the
+// guest feed, and that a deleted post leaves the guest feed.
 func TestGuestSeesPublicPosts(t *testing.T) {
 	t.Parallel()
 	clock := at(noon)
@@ -40,34 +42,34 @@ func TestGuestSeesPublicPosts(t *testing.T) {
 		_, _, err := store.Like(t.Context(), "bob", id)
 		require.NoError(t, err)
 	}
-	settled(t, a)
+	waitSettled(t, a)
 	put(t, a, feed.Item{ID: "item", Title: "An item", UpdateTime: noon.Unix(), Likes: 3})
 	likesIndexed(t, a, clock)
-	set := due(t, a)
+	set := waitTrending(t, a)
 	var ids []string
 	for _, e := range set.Entries {
 		ids = append(ids, e.ID)
 	}
 	assert.ElementsMatch(t, []string{"item", shown, gone}, ids, "only public posts trend")
-	g := guests(t, a, "")
+	g := guestFeed(t, a, "")
 	assert.ElementsMatch(t, []string{"item", shown, gone}, g.ids())
 	require.NoError(t, store.DeletePost(t.Context(), gone, "ann", time.Time{}))
-	g = guests(t, a, "")
+	g = guestFeed(t, a, "")
 	assert.ElementsMatch(t, []string{"item", shown}, g.ids())
 	assert.NotContains(t, g.raw, "has_liked", "nothing is said of a reader")
 }
 
-// TestGuestOfANewSite has items and posts without likes: the guest feed has the newest of both,
+// TestGuestOnNewSite has items and posts without likes: the guest feed has the newest of both,
 // without posts that are not public, and liked ones first.
-func TestGuestOfANewSite(t *testing.T) {
+func TestGuestOnNewSite(t *testing.T) {
 	t.Parallel()
 	for mode, config := range map[string]func(testing.TB) configs.Config{"embedded": embedded, "services": withPostgres} {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
 			clock := at(noon)
 			a := open(t, config(t), WithClock(clock.Now))
-			due(t, a)
-			require.Empty(t, guests(t, a, "").Data.Items, "there is nothing")
+			waitTrending(t, a)
+			require.Empty(t, guestFeed(t, a, "").Data.Items, "there is nothing")
 			items := make([]feed.Item, 30)
 			var want []string
 			for i := range items {
@@ -81,23 +83,23 @@ func TestGuestOfANewSite(t *testing.T) {
 				_, _, err := store.CreatePost(t.Context(), social.Post{ID: id, Author: "ann", Caption: "Hello", CreatedAt: noon.Unix(), Audience: audience}, social.Creation{At: noon})
 				require.NoError(t, err)
 			}
-			settled(t, a)
+			waitSettled(t, a)
 			refreshIndex(t, a)
 			clock.Advance(time.Minute)
-			g := guests(t, a, "?limit=20")
+			g := guestFeed(t, a, "?limit=20")
 			assert.Equal(t, append([]string{"post:public"}, want[:19]...), g.ids(), g.raw)
 			for _, it := range g.Data.Items {
 				assert.Equal(t, "discovery", it.InFeed.Source)
 			}
 			assert.Nil(t, g.Data.Degraded)
-			assert.Len(t, guests(t, a, "?limit=100").Data.Items, 31)
+			assert.Len(t, guestFeed(t, a, "?limit=100").Data.Items, 31)
 
 			items[25].Likes = 1
 			put(t, a, items[25])
 			refreshIndex(t, a)
 			clock.Advance(time.Minute)
-			due(t, a)
-			g = guests(t, a, "?limit=20")
+			waitTrending(t, a)
+			g = guestFeed(t, a, "?limit=20")
 			assert.Equal(t, slices.Concat([]string{"doc_25", "post:public"}, want[:18]), g.ids())
 			assert.Equal(t, "trending", g.Data.Items[0].InFeed.Source)
 		})
@@ -123,8 +125,8 @@ func likesIndexed(t *testing.T, a *App, clock *clock) {
 	refreshIndex(t, a)
 }
 
-// TestGuestThroughACache reads with a client that caches answers as far as their headers allow.
-func TestGuestThroughACache(t *testing.T) {
+// TestGuestHTTPCaching reads with a client that caches answers as far as their headers allow.
+func TestGuestHTTPCaching(t *testing.T) {
 	t.Parallel()
 	clock := at(noon)
 	cfg := embedded(t)
@@ -133,7 +135,7 @@ func TestGuestThroughACache(t *testing.T) {
 		put(t, a, feed.Item{ID: id, Title: id, Summary: strings.Repeat("A long summary ", 40), UpdateTime: noon.Unix(), Likes: 9})
 	}
 	clock.Advance(5 * time.Minute)
-	due(t, a)
+	waitTrending(t, a)
 	var asked, unchanged atomic.Int64
 	var aged atomic.Int64 // simulated age of answers in seconds
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -184,7 +186,7 @@ func TestGuestThroughACache(t *testing.T) {
 	require.EqualValues(t, 6, unchanged.Load(), "and says that nothing has changed")
 	put(t, a, feed.Item{ID: "d", Title: "D", UpdateTime: clock.Now().Unix(), Likes: 99})
 	clock.Advance(5 * time.Minute)
-	due(t, a)
+	waitTrending(t, a)
 	require.Contains(t, read("identity"), `"id":"d"`)
 	require.EqualValues(t, 6, unchanged.Load())
 }
@@ -215,40 +217,42 @@ func (m *mapCache) Set(key string, data []byte) {
 
 func (m *mapCache) Delete(key string) { delete(m.kept, key) }
 
-func TestGuestWithoutServices(t *testing.T) {
+// TestGuestRedisAndElasticsearchDown reads the guest feed while Redis and Elasticsearch are down:
+// the set in memory is shown with cached contents for ten minutes, and calls fail afterwards.
+func TestGuestRedisAndElasticsearchDown(t *testing.T) {
 	t.Parallel()
-	cfg, es := cutOff(t)
+	cfg, es := elasticsearchLink(t)
 	r := testenv.StartRedis(t)
 	cfg.Redis.URL = "redis://" + r.Addr
-	brief(&cfg)
+	shortTimeouts(&cfg)
 	clock := at(noon)
 	a := open(t, cfg, WithClock(clock.Now))
 	put(t, a, feed.Item{ID: "a", Title: "A", UpdateTime: noon.Unix(), Likes: 9}, feed.Item{ID: "b", Title: "B", UpdateTime: noon.Unix(), Likes: 8})
 	clock.Advance(5 * time.Minute)
-	due(t, a)
+	waitTrending(t, a)
 	require.EqualValues(t, 1, a.clients.redis.Exists(t.Context(), cfg.Redis.KeyPrefix+"feed:trending").Val(), "servers share it")
-	require.Equal(t, []string{"a", "b"}, guests(t, a, "").ids())
+	require.Equal(t, []string{"a", "b"}, guestFeed(t, a, "").ids())
 	es.set(true)
 	r.Kill()
 	clock.Advance(9 * time.Minute)
-	g := guests(t, a, "")
+	g := guestFeed(t, a, "")
 	assert.Equal(t, []string{"a", "b"}, g.ids(), "as it was")
 	assert.Equal(t, []string{"recall", "catalog"}, g.Data.Degraded)
 	clock.Advance(2 * time.Minute)
-	g = guests(t, a, "")
+	g = guestFeed(t, a, "")
 	assert.Equal(t, 50301, g.Code, g.raw)
 	assert.Equal(t, "no-store", g.header.Get("Cache-Control"))
 	es.set(false)
-	testenv.WaitFor(t, func() bool { g = guests(t, a, ""); return g.Code == 0 && g.Data.Degraded == nil }, "Elasticsearch is asked again")
+	testenv.WaitFor(t, func() bool { g = guestFeed(t, a, ""); return g.Code == 0 && g.Data.Degraded == nil }, "Elasticsearch is asked again")
 	clock.Advance(time.Hour)
 	// While the half-open breaker lets a few calls through, it refuses concurrent ones.
-	testenv.WaitFor(t, func() bool { g = guests(t, a, ""); return g.Code == 0 }, "Elasticsearch to be asked")
+	testenv.WaitFor(t, func() bool { g = guestFeed(t, a, ""); return g.Code == 0 }, "Elasticsearch to be asked")
 	assert.Equal(t, []string{"a", "b"}, g.ids())
 	assert.Equal(t, []string{"trending"}, g.Data.Degraded, "older than an hour")
 }
 
-// TestGuestWithoutPostgres checks that cached public posts are shown, and none that was deleted.
-func TestGuestWithoutPostgres(t *testing.T) {
+// TestGuestPostgresDown checks that cached public posts are shown, and none that was deleted.
+func TestGuestPostgresDown(t *testing.T) {
 	t.Parallel()
 	db := testenv.StartPostgres(t)
 	cfg := withPostgres(t)
@@ -265,19 +269,19 @@ func TestGuestWithoutPostgres(t *testing.T) {
 		ids = append(ids, p.ID)
 	}
 	likesIndexed(t, a, clock)
-	due(t, a)
-	require.ElementsMatch(t, ids, guests(t, a, "").ids())
+	waitTrending(t, a)
+	require.ElementsMatch(t, ids, guestFeed(t, a, "").ids())
 	require.NoError(t, store.DeletePost(t.Context(), ids[1], "ann", time.Time{}))
 	likesIndexed(t, a, clock)
 	db.Crash()
-	g := guests(t, a, "")
+	g := guestFeed(t, a, "")
 	assert.Equal(t, ids[:1], g.ids(), g.raw)
 	assert.Equal(t, []string{"social"}, g.Data.Degraded)
 }
 
-// TestGuestPromoted checks that the guest feed has what is promoted, the same until the next set of
-// trending items.
-func TestGuestPromoted(t *testing.T) {
+// TestGuestPromotions checks that the guest feed has what is promoted, the same until the next set
+// of trending items.
+func TestGuestPromotions(t *testing.T) {
 	t.Parallel()
 	clock := at(noon)
 	a := open(t, embedded(t), WithClock(clock.Now))
@@ -286,11 +290,11 @@ func TestGuestPromoted(t *testing.T) {
 		items[i].Likes = 50
 	}
 	put(t, a, items...)
-	due(t, a)
+	waitTrending(t, a)
 	promote(t, a, items[6].ID, items[7].ID, items[8].ID, items[9].ID)
-	page := guests(t, a, "?limit=20")
+	page := guestFeed(t, a, "?limit=20")
 	require.Len(t, page.Data.Items, 20)
 	assert.True(t, page.Data.Items[8].InFeed.IsPromoted && page.Data.Items[18].InFeed.IsPromoted)
 	clock.Advance(2 * time.Minute)
-	assert.Equal(t, page.raw, guests(t, a, "?limit=20").raw)
+	assert.Equal(t, page.raw, guestFeed(t, a, "?limit=20").raw)
 }

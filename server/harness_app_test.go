@@ -21,16 +21,16 @@ import (
 	"github.com/freshet/freshet/social/jobs"
 )
 
-// waiting is the number of tests that run in parallel. Most of the time they wait: for a service to
-// fail, to recover, or to be queried again.
-const waiting = "4"
+// parallelTests is the number of tests that run in parallel. Most of the time they wait: for a
+// service to fail, to recover, or to be queried again.
+const parallelTests = "4"
 
 // TestMain fails the package if closed systems have left goroutines behind. It ignores idle
 // connections, which end on their own, and goroutines that exist before the tests, namely a pool
 // created by a library.
 func TestMain(m *testing.M) {
 	flag.Parse()
-	if err := flag.Set("test.parallel", waiting); err != nil {
+	if err := flag.Set("test.parallel", parallelTests); err != nil {
 		panic(err)
 	}
 	goleak.VerifyTestMain(testenv.Reuse(m),
@@ -42,6 +42,7 @@ func TestMain(m *testing.M) {
 
 var noon = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 
+// clock is a clock that stands still until it is advanced.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -59,6 +60,7 @@ func (c *clock) Advance(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
+// at returns a clock that shows t.
 func at(t time.Time) *clock { return &clock{now: t} }
 
 // mode is one column of the table of backends.
@@ -72,6 +74,7 @@ var modes = []mode{{"embedded", embedded}, {"services", services}}
 // networks are the modes with posts, follows and timelines.
 var networks = []mode{{"embedded", embedded}, {"services", withPostgres}}
 
+// embedded returns the configuration of a system without services.
 func embedded(t testing.TB) configs.Config {
 	cfg := configs.Default()
 	cfg.DataDir, cfg.Server.Drain = t.TempDir(), 0
@@ -84,6 +87,8 @@ func embedded(t testing.TB) configs.Config {
 	return cfg
 }
 
+// services returns the configuration of a system with Redis and Elasticsearch, with names that no
+// concurrent test uses.
 func services(t testing.TB) configs.Config {
 	_, prefix := testenv.Redis(t)
 	redisURL, err := url.Parse(testenv.RedisURL(t))
@@ -129,10 +134,10 @@ func withoutElastic(t testing.TB) configs.Config {
 // ownIndices gives a system indices that do not exist yet and that the test may create.
 func ownIndices(t testing.TB, cfg *configs.Config) { _, cfg.Elasticsearch.Index = testenv.Elastic(t) }
 
-// brief sets short timeouts for tests in which a service fails. Each unanswered call takes a share
-// of the request timeout, so that must be short, but long enough for the healthy services on a busy
-// machine. During the grace period answers report that Redis was down.
-func brief(cfg *configs.Config) {
+// shortTimeouts sets short timeouts for tests in which a service fails. Each unanswered call takes
+// a share of the request timeout, so that must be short, but long enough for the healthy services
+// on a busy machine. During the grace period answers report that Redis was down.
+func shortTimeouts(cfg *configs.Config) {
 	cfg.Server.RequestTimeout = 6 * time.Second
 }
 
@@ -147,8 +152,8 @@ func onRedis(t *testing.T, prefix string, addrs ...string) configs.Config {
 	return cfg
 }
 
-// unvaried orders pages by score only.
-var unvaried = feed.Diversity{Author: feed.Spread{Decay: 1}, Site: feed.Spread{Decay: 1}, Tag: feed.Spread{Decay: 1}}
+// noDiversity orders pages by score only.
+var noDiversity = feed.Diversity{Author: feed.Spread{Decay: 1}, Site: feed.Spread{Decay: 1}, Tag: feed.Spread{Decay: 1}}
 
 // open starts a system that is closed when the test ends.
 func open(t testing.TB, cfg configs.Config, options ...Option) *App {
@@ -193,8 +198,8 @@ func servers(t *testing.T, m mode, change func(*configs.Config), options ...Opti
 	return all
 }
 
-// pair opens two servers that share Redis; each has the same catalog of n items.
-func pair(t *testing.T, cfg configs.Config, n int) []*App {
+// twoServers opens two servers that share Redis; each has the same catalog of n items.
+func twoServers(t *testing.T, cfg configs.Config, n int) []*App {
 	t.Helper()
 	apps := make([]*App, 2)
 	for i := range apps {
@@ -242,8 +247,8 @@ func refreshIndex(t testing.TB, a *App) {
 	require.Equal(t, http.StatusOK, res.StatusCode)
 }
 
-// recorded waits until all deliveries are in a filter.
-func recorded(t *testing.T, a *App) {
+// waitRecorded waits until all deliveries are in a filter.
+func waitRecorded(t *testing.T, a *App) {
 	t.Helper()
 	testenv.WaitFor(t, func() bool {
 		totals := a.Totals()
@@ -251,8 +256,8 @@ func recorded(t *testing.T, a *App) {
 	}, "everything delivered to be recorded")
 }
 
-// settled waits until no job is due or running, and the lists are in use and complete.
-func settled(t testing.TB, a *App) {
+// waitSettled waits until no job is due or running, and the lists are in use and complete.
+func waitSettled(t testing.TB, a *App) {
 	t.Helper()
 	testenv.WaitFor(t, func() bool {
 		retryFailed(t, a)

@@ -79,7 +79,7 @@ func (r *cutReader) finish(t *testing.T, l *cutServer) {
 // pending set.
 func (r *cutReader) settle(t *testing.T, l *cutServer, shown []string) {
 	t.Helper()
-	recorded(t, l.App)
+	waitRecorded(t, l.App)
 	var all []dedup.Impression
 	for _, id := range shown {
 		all = append(all, dedup.Impression{Agent: r.agent, Group: id})

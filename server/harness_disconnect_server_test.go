@@ -16,9 +16,9 @@ import (
 	"github.com/freshet/freshet/internal/testenv/faultproxy"
 )
 
-// TestRedisDisconnectAtEveryCommand and TestServerCrashDuringRedisScript put a lossy network between
-// a server and a real Redis. Each step of the feed runs once without a fault, which yields its
-// commands, and then once for each command and each kind of loss.
+// TestRedisDisconnectAtEveryCommand and TestServerCrashDuringRedisScript put a lossy network
+// between a server and a real Redis. Each step of the feed runs once without a fault, which yields
+// its commands, and then once for each command and each kind of loss.
 
 const (
 	cutItems = 60
@@ -61,11 +61,11 @@ type cutPlace struct {
 }
 
 var cutPlaces = []cutPlace{
-	{"one server, all in services, open", func(t *testing.T) configs.Config { return services(t) }, oneRedis, func(i int) bool { return i%2 == 0 }},
+	{"one server, all in services, open", func(t *testing.T) configs.Config { return services(t) }, redisAddrs, func(i int) bool { return i%2 == 0 }},
 	{"one server, closed", func(t *testing.T) configs.Config {
 		_, prefix := testenv.Redis(t)
 		return onRedis(t, prefix)
-	}, oneRedis, func(i int) bool { return i%2 == 1 }},
+	}, redisAddrs, func(i int) bool { return i%2 == 1 }},
 	{"cluster, closed", func(t *testing.T) configs.Config {
 		_, prefix := testenv.RedisCluster(t)
 		return onRedis(t, prefix)
@@ -120,7 +120,7 @@ func (l *cutServer) warm(t *testing.T) {
 	r.take(t, "to hide from", ask(t, l.App, refresh(r.agent, cutPage)))
 	r.hide(t, l, r.due[:1])
 	require.NoError(t, l.Engine.Seen(t.Context(), r.agent, r.due[:1]))
-	recorded(t, l.App)
+	waitRecorded(t, l.App)
 	l.hurt = true
 }
 
@@ -164,8 +164,8 @@ func (l *cutServer) healthy(t *testing.T) {
 		return
 	}
 	l.hurt = false
-	asksRedis(t, l.App)
-	recorded(t, l.App)
+	waitRedisAnswers(t, l.App)
+	waitRecorded(t, l.App)
 	l.counted = totals(t, l.App)["control"].Counts["impressions"]
 	if !l.cfg.UsesElasticsearch() {
 		return
@@ -189,7 +189,7 @@ func (l *cutServer) recovered(t *testing.T) {
 // quiet waits until all work for previous answers is done.
 func (l *cutServer) quiet(t *testing.T) {
 	t.Helper()
-	recorded(t, l.App)
+	waitRecorded(t, l.App)
 	require.NoError(t, l.tally.Flush(t.Context()))
 }
 

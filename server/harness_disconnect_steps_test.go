@@ -58,7 +58,7 @@ func (s cutStep) prepare(t *testing.T, l *cutServer, r *cutReader, requestID str
 	if s.before != nil {
 		s.before(t, l, r, requestID)
 	}
-	recorded(t, l.App)
+	waitRecorded(t, l.App)
 	require.False(t, t.Failed(), "before the step")
 }
 

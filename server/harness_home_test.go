@@ -18,6 +18,7 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
+// homeAnswer is a page of home or of another feed.
 type homeAnswer struct {
 	Code int    `json:"code"`
 	Msg  string `json:"msg"`
@@ -97,12 +98,12 @@ func fillHome(t *testing.T, a *App) {
 			require.NoError(t, err)
 		}
 	}
-	settled(t, a)
+	waitSettled(t, a)
 	refreshIndex(t, a)
 }
 
-// due waits until the trending set is of the clock's current time.
-func due(t testing.TB, a *App) *trending.Set {
+// waitTrending waits until the trending set is of the clock's current time.
+func waitTrending(t testing.TB, a *App) *trending.Set {
 	t.Helper()
 	now := a.clock().Unix()
 	testenv.WaitFor(t, func() bool {
@@ -125,6 +126,7 @@ func promote(t *testing.T, a *App, items ...string) {
 	require.NoError(t, a.network.promotions.Refresh(t.Context()))
 }
 
+// guestAnswer is a page of the guest feed.
 type guestAnswer struct {
 	Code int `json:"code"`
 	Data struct {
@@ -149,7 +151,7 @@ func (g guestAnswer) ids() (ids []string) {
 	return ids
 }
 
-func guests(t testing.TB, a *App, query string) guestAnswer {
+func guestFeed(t testing.TB, a *App, query string) guestAnswer {
 	t.Helper()
 	w := httptest.NewRecorder()
 	a.Handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/v1/feed/guest"+query, nil))

@@ -150,7 +150,7 @@ func seed(t *testing.T, a *App, s outsider) (unchanged func()) {
 	require.Zero(t, code)
 	_, code, first := s.call("POST", "/v1/feed", `{"action":"refresh","request_id":"first"}`, asU2)
 	require.Zero(t, code)
-	recorded(t, a)
+	waitRecorded(t, a)
 	return func() {
 		t.Helper()
 		_, _, got := s.call("GET", "/v1/agents/u_2/profile", "", asU2)
@@ -168,13 +168,13 @@ func seed(t *testing.T, a *App, s outsider) (unchanged func()) {
 	}
 }
 
-// keptSystem is a whole system over its own PostgreSQL, with a network of all kinds of posts.
-type keptSystem struct {
+// httpSystem is a system that is called through its HTTP handler.
+type httpSystem struct {
 	*testing.T
 	a *App
 }
 
-func (s *keptSystem) call(reader, method, path, body string, header ...string) (answer keptAnswer) {
+func (s *httpSystem) call(reader, method, path, body string, header ...string) (answer httpAnswer) {
 	s.Helper()
 	r := httptest.NewRequestWithContext(s.Context(), method, path, strings.NewReader(body))
 	switch reader {
@@ -194,7 +194,8 @@ func (s *keptSystem) call(reader, method, path, body string, header ...string) (
 	return answer
 }
 
-type keptPost struct {
+// httpPost is an entry of an answer.
+type httpPost struct {
 	ID     string `json:"id"`
 	InFeed struct {
 		Source   string  `json:"source"`
@@ -205,19 +206,20 @@ type keptPost struct {
 	} `json:"in_feed"`
 }
 
-type keptAnswer struct {
+// httpAnswer is an answer with a post or a list of posts.
+type httpAnswer struct {
 	status int
 	body   string
 	Data   struct {
-		keptPost
-		Items      []keptPost `json:"items"`
+		httpPost
+		Items      []httpPost `json:"items"`
 		NextCursor *string    `json:"next_cursor"`
 		HasMore    bool       `json:"has_more"`
 		Degraded   []string   `json:"degraded"`
 	} `json:"data"`
 }
 
-func (k keptAnswer) ids() []string {
+func (k httpAnswer) ids() []string {
 	out := []string{}
 	for _, p := range k.Data.Items {
 		out = append(out, p.ID)
@@ -225,6 +227,7 @@ func (k keptAnswer) ids() []string {
 	return out
 }
 
+// readiness is the status of /readyz, and what it says about Elasticsearch.
 type readiness struct {
 	status      int
 	state       string
@@ -250,7 +253,7 @@ func ready(t *testing.T, a *App) readiness {
 	return readiness{w.Code, es.State, es.Error, es.SecondsLeft}
 }
 
-func becomesReady(t *testing.T, a *App) {
+func waitReady(t *testing.T, a *App) {
 	t.Helper()
 	testenv.WaitFor(t, func() bool { return ready(t, a).status == http.StatusOK }, "the server is ready")
 }

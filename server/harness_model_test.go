@@ -58,11 +58,11 @@ type server struct {
 	confirmed []dedup.Impression
 }
 
-// lossy is the recorder of a server that will die before it records: its deliveries get only into
-// the pending set.
-type lossy struct{ *dedup.Recorder }
+// notRecording is the recorder of a server that will die before it records: its deliveries get only
+// into the pending set.
+type notRecording struct{ *dedup.Recorder }
 
-func (lossy) Deliver(string, []string) {}
+func (notRecording) Deliver(string, []string) {}
 
 func newWorld(t *testing.T, m mode, seed uint64) *world {
 	w := &world{
@@ -95,17 +95,19 @@ func newWorld(t *testing.T, m mode, seed uint64) *world {
 	return w
 }
 
-// tried makes the server retry failed recordings at once.
-func tried(s *settings) { s.pauses.spool, s.pauses.notes = 20*time.Millisecond, 20*time.Millisecond }
+// shortRetries makes the server retry failed recordings at once.
+func shortRetries(s *settings) {
+	s.pauses.spool, s.pauses.notes = 20*time.Millisecond, 20*time.Millisecond
+}
 
 func (w *world) start(t *testing.T, cfg configs.Config) *server {
 	t.Helper()
 	if w.mode.name == "services" {
 		cfg.DataDir = t.TempDir()
 	}
-	proxy := w.behind(t, &cfg)
+	proxy := w.addFaultProxy(t, &cfg)
 	require.NoError(t, cfg.Validate())
-	a, err := Open(t.Context(), cfg, WithClock(w.clock.Now), WithRecallCache(0, staleFor), func(s *settings) { s.coalesce = w.coalesce }, WithLogger(slog.New(slog.DiscardHandler)), tried)
+	a, err := Open(t.Context(), cfg, WithClock(w.clock.Now), WithRecallCache(0, staleFor), func(s *settings) { s.coalesce = w.coalesce }, WithLogger(slog.New(slog.DiscardHandler)), shortRetries)
 	require.NoError(t, err)
 	s := &server{App: a, feed: a.Engine, proxy: proxy}
 	t.Cleanup(func() { s.stop(t) })
@@ -185,8 +187,8 @@ func (w *world) anyReader() (string, *reader) {
 
 func (w *world) anyServer() *server { return w.apps[w.rnd.IntN(len(w.apps))] }
 
-// behind puts a lossy network between a server and Redis.
-func (w *world) behind(t *testing.T, cfg *configs.Config) *faultproxy.Proxy {
+// addFaultProxy puts a lossy network between a server and Redis.
+func (w *world) addFaultProxy(t *testing.T, cfg *configs.Config) *faultproxy.Proxy {
 	t.Helper()
 	if w.mode.name != "services" {
 		return nil
@@ -250,8 +252,8 @@ func (w *world) settleDown() {
 	w.faults = nil
 }
 
-// asksRedis waits until a page is served with Redis again.
-func asksRedis(t *testing.T, a *App) {
+// waitRedisAnswers waits until a page is served with Redis again.
+func waitRedisAnswers(t *testing.T, a *App) {
 	t.Helper()
 	testenv.WaitFor(t, func() bool {
 		answer, err := a.Engine.Feed(t.Context(), refresh("u_probe", 1))

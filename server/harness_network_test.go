@@ -18,6 +18,7 @@ import (
 	"github.com/freshet/freshet/social/socialtest"
 )
 
+// written is a post in the model.
 type written struct {
 	social.Position
 	author   string
@@ -96,7 +97,7 @@ func (w *society) replay(posts []feed.Item) {
 		}
 		w.publish(w.authors[cmp.Or(p.AuthorID, "nobody")], p)
 		for range w.random.IntN(3) {
-			w.happen()
+			w.step()
 		}
 	}
 }
@@ -111,7 +112,7 @@ func (w *society) publish(author string, p feed.Item) {
 			post.Audience, x.reach, x.circle = social.Audience{Circles: []string{"of-" + author}}, social.Addressed, true
 		}
 	case 3:
-		if x.mentions = w.somebody(); x.mentions != author {
+		if x.mentions = w.anyAgent(); x.mentions != author {
 			post.Audience, post.Mentions, x.reach = social.Audience{}, []string{x.mentions}, social.Addressed
 		}
 	}

@@ -82,6 +82,7 @@ func items(t *testing.T, answer engine.Answer) []feed.Item {
 	return out
 }
 
+// once collects the ids that one reader is shown, and fails the test if an id is shown twice.
 type once struct {
 	mu   sync.Mutex
 	seen map[string]string
@@ -107,7 +108,7 @@ func (o *once) len() int {
 	return len(o.seen)
 }
 
-func common(a, b []string) []string {
+func intersection(a, b []string) []string {
 	var both []string
 	for _, x := range a {
 		for _, y := range b {
@@ -154,7 +155,8 @@ func totals(t *testing.T, a *App) map[string]events.Totals {
 	return out
 }
 
-func known(t *testing.T, a *App, agent string) feed.Learning {
+// learningOf returns what was learned about an agent.
+func learningOf(t *testing.T, a *App, agent string) feed.Learning {
 	t.Helper()
 	var all feed.Learning
 	require.NoError(t, a.Catalog.Learn(t.Context(), agent, func(l *feed.Learning) bool {
@@ -182,9 +184,9 @@ func popular(t *testing.T, a *App, id string) (readers2h, readers2d float64) {
 	return readers2h, readers2d
 }
 
-// countsByItself waits, without a flush, until recall knows more than the given number of readers
-// of an item.
-func countsByItself(t *testing.T, a *App, id string, more float64) {
+// waitCounted waits, without a flush, until recall knows more than the given number of readers of
+// an item.
+func waitCounted(t *testing.T, a *App, id string, more float64) {
 	t.Helper()
 	testenv.WaitFor(t, func() bool {
 		refreshIndex(t, a)

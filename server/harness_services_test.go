@@ -35,7 +35,7 @@ func ownRedis(t *testing.T) (configs.Config, *testenv.OwnRedis) {
 	r := testenv.StartRedis(t)
 	cfg := services(t)
 	cfg.Redis.URL = "redis://" + r.Addr
-	brief(&cfg)
+	shortTimeouts(&cfg)
 	return cfg, r
 }
 
@@ -46,27 +46,29 @@ func redisAlone(t *testing.T) (configs.Config, *testenv.OwnRedis) {
 	r := testenv.StartRedis(t)
 	cfg := embedded(t)
 	cfg.Redis.URL = "redis://" + r.Addr
-	brief(&cfg)
+	shortTimeouts(&cfg)
 	return cfg, r
 }
 
-func oneRedis(t *testing.T) []string {
+// redisAddrs returns the address of the Redis that tests share, as a list.
+func redisAddrs(t *testing.T) []string {
 	u, err := url.Parse(testenv.RedisURL(t))
 	require.NoError(t, err)
 	return []string{u.Host}
 }
 
-func keptConfig(t *testing.T) (*testenv.OwnPostgres, *keptSystem) {
+// ownPostgres returns a system in services mode with a PostgreSQL for this test only.
+func ownPostgres(t *testing.T) (*testenv.OwnPostgres, *httpSystem) {
 	t.Helper()
 	cfg := services(t)
 	p := testenv.StartPostgres(t)
 	cfg.Postgres.URL = p.URL
-	brief(&cfg)
-	return p, &keptSystem{t, open(t, cfg)}
+	shortTimeouts(&cfg)
+	return p, &httpSystem{t, open(t, cfg)}
 }
 
-// cached waits until the cards of these posts are cached.
-func (s *keptSystem) cached(want ...string) {
+// waitCached waits until the cards of these posts are cached.
+func (s *httpSystem) waitCached(want ...string) {
 	s.Helper()
 	testenv.WaitFor(s, func() bool {
 		cards, err := s.a.network.kept.Cached(s.Context(), want)
@@ -75,17 +77,17 @@ func (s *keptSystem) cached(want ...string) {
 	}, "%v to be kept", want)
 }
 
-// quick shortens the pauses of background work. Calls of one reader must not overlap, because
+// shortPauses shortens the pauses of background work. Calls of one reader must not overlap, because
 // recorded impressions stay pending for less time than a request may take.
-func quick(s *settings) {
+func shortPauses(s *settings) {
 	s.pauses = pauses{
 		settle: 50 * time.Millisecond, notes: 20 * time.Millisecond, spool: 20 * time.Millisecond, watch: 20 * time.Millisecond,
 		index: itemindex.Pauses{WarmUp: 20 * time.Millisecond, Fallback: time.Minute, Mapping: time.Minute},
 	}
 }
 
-// trip opens a breaker as calls that time out do.
-func trip(t *testing.T, b *breaker.Breaker, kind string) {
+// openBreaker opens a breaker as calls that time out do.
+func openBreaker(t *testing.T, b *breaker.Breaker, kind string) {
 	t.Helper()
 	for b.State() == gobreaker.StateClosed {
 		if _, c, err := b.Enter(t.Context(), kind, kind, 0); err == nil {
@@ -172,8 +174,8 @@ func (w held) Write(b []byte) (int, error) {
 	return w.Writer.Write(b)
 }
 
-// cutOff returns services mode with a link to Elasticsearch that can be cut.
-func cutOff(t *testing.T) (configs.Config, *link) {
+// elasticsearchLink returns services mode with a link to Elasticsearch that can be cut.
+func elasticsearchLink(t *testing.T) (configs.Config, *link) {
 	t.Helper()
 	cfg := services(t)
 	u, err := url.Parse(cfg.Elasticsearch.Addresses[0])
@@ -183,8 +185,8 @@ func cutOff(t *testing.T) (configs.Config, *link) {
 	return cfg, k
 }
 
-// away stops or starts the Redis of a system.
-func away(t *testing.T, a *App, r *testenv.OwnRedis, up bool) {
+// setRedis stops or starts the Redis of a system.
+func setRedis(t *testing.T, a *App, r *testenv.OwnRedis, up bool) {
 	t.Helper()
 	if !up {
 		r.Kill()
@@ -194,8 +196,8 @@ func away(t *testing.T, a *App, r *testenv.OwnRedis, up bool) {
 	testenv.WaitFor(t, func() bool { return a.clients.redis.Ping(t.Context()).Err() == nil }, "Redis is asked again")
 }
 
-// healthy waits until a refresh of a probe agent is answered completely.
-func healthy(t *testing.T, a *App) {
+// waitHealthy waits until a refresh of a probe agent is answered completely.
+func waitHealthy(t *testing.T, a *App) {
 	t.Helper()
 	testenv.WaitFor(t, func() bool {
 		answer, err := a.Engine.Feed(t.Context(), refresh("u_probe", 1))
@@ -205,9 +207,9 @@ func healthy(t *testing.T, a *App) {
 	}, "the system recovers")
 }
 
-// asked waits until the server sends all calls to Redis again. Answers may still report the outage
-// during the grace period (see healthy).
-func asked(t *testing.T, a *App) {
+// waitRedisUsed waits until the server sends all calls to Redis again. Answers may still report the
+// outage during the grace period (see waitHealthy).
+func waitRedisUsed(t *testing.T, a *App) {
 	t.Helper()
 	testenv.WaitFor(t, func() bool {
 		answer, err := a.Engine.Feed(t.Context(), refresh("u_probe", 1))
@@ -216,8 +218,8 @@ func asked(t *testing.T, a *App) {
 	}, "Redis to be asked")
 }
 
-// accounted waits until groups of u_1 are in a filter, or pending.
-func accounted(t *testing.T, a *App, groups []string) {
+// waitAccounted waits until groups of u_1 are in a filter, or pending.
+func waitAccounted(t *testing.T, a *App, groups []string) {
 	t.Helper()
 	testenv.WaitFor(t, func() bool {
 		out, err := a.stores.dedup.Check(t.Context(), "u_1", groups, a.clock())
@@ -225,8 +227,8 @@ func accounted(t *testing.T, a *App, groups []string) {
 	}, "what was handed out is in a filter, or pending")
 }
 
-// inFilters waits until groups of u_1 are in a filter and no longer pending.
-func inFilters(t *testing.T, a *App, groups []string) {
+// waitInFilters waits until groups of u_1 are in a filter and no longer pending.
+func waitInFilters(t *testing.T, a *App, groups []string) {
 	t.Helper()
 	testenv.WaitFor(t, func() bool {
 		out, err := a.stores.dedup.Check(t.Context(), "u_1", groups, a.clock())
@@ -234,8 +236,8 @@ func inFilters(t *testing.T, a *App, groups []string) {
 	}, "what was handed out is in a filter, and settled")
 }
 
-// pageOn reads six more pages of the session that Redis had retained.
-func pageOn(t *testing.T, a *App, seen *once) {
+// readSession reads six more pages of the session that Redis had retained.
+func readSession(t *testing.T, a *App, seen *once) {
 	t.Helper()
 	for range 6 {
 		answer := ask(t, a, loadMore("u_1", 10))
@@ -246,8 +248,8 @@ func pageOn(t *testing.T, a *App, seen *once) {
 
 func keysOf(a *App) rediskeys.Keys { return rediskeys.For(a.clients.redis, a.cfg.Redis.KeyPrefix) }
 
-// forget removes all contents from the cache, and the marks of their ingest.
-func forget(t testing.TB, a *App, kinds ...string) {
+// clearCache removes all contents from the cache, and the marks of their ingest.
+func clearCache(t testing.TB, a *App, kinds ...string) {
 	t.Helper()
 	for _, kind := range kinds {
 		keys, err := a.clients.redis.Keys(t.Context(), a.cfg.Redis.KeyPrefix+"feed:"+kind+":*").Result()
@@ -258,10 +260,11 @@ func forget(t testing.TB, a *App, kinds ...string) {
 	}
 }
 
-// cacheAll deletes the marks of the ingest and reads every item, so that all contents are cached.
-func cacheAll(t *testing.T, a *App) {
+// cacheAllItems deletes the marks of the ingest and reads every item, so that all contents are
+// cached.
+func cacheAllItems(t *testing.T, a *App) {
 	t.Helper()
-	forget(t, a, "item")
+	clearCache(t, a, "item")
 	var all []string
 	for _, it := range madeItems(600) {
 		all = append(all, it.ID)
@@ -295,17 +298,18 @@ func (h *trips) take() []string {
 	return sent
 }
 
-// sender returns a function that sends requests to the Elasticsearch of a configuration.
-func sender(t *testing.T, cfg configs.Config) func(method, path, body string) {
+// elasticsearchSender returns a function that sends requests to the Elasticsearch of a
+// configuration.
+func elasticsearchSender(t *testing.T, cfg configs.Config) func(method, path, body string) {
 	t.Helper()
 	return func(method, path, body string) {
 		t.Helper()
-		status, answer := askElastic(t, cfg, method, path, body)
+		status, answer := callElasticsearch(t, cfg, method, path, body)
 		require.Less(t, status, 300, "%s: %s", path, answer)
 	}
 }
 
-func askElastic(t *testing.T, cfg configs.Config, method, path, body string) (status int, answer string) {
+func callElasticsearch(t *testing.T, cfg configs.Config, method, path, body string) (status int, answer string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, cfg.Elasticsearch.Addresses[0]+path, strings.NewReader(body))
 	require.NoError(t, err)
@@ -319,20 +323,20 @@ func askElastic(t *testing.T, cfg configs.Config, method, path, body string) (st
 	return res.StatusCode, string(data)
 }
 
-const othersMapping = `{"mappings":{"properties":{"id":{"type":"keyword"},"title":{"type":"text"},"published":{"type":"date"},"votes":{"type":"integer"},"freshet_popularity":{"type":"alias","path":"votes"}}}}`
+const externalMapping = `{"mappings":{"properties":{"id":{"type":"keyword"},"title":{"type":"text"},"published":{"type":"date"},"votes":{"type":"integer"},"freshet_popularity":{"type":"alias","path":"votes"}}}}`
 
-// othersIndex returns a configuration over an external index, with a name that is an alias of one
+// externalIndex returns a configuration over an external index, with a name that is an alias of one
 // index, and a function that sends requests to that Elasticsearch.
-func othersIndex(t *testing.T) (configs.Config, func(method, path, body string)) {
+func externalIndex(t *testing.T) (configs.Config, func(method, path, body string)) {
 	t.Helper()
 	cfg := services(t)
 	ownIndices(t, &cfg)
 	cfg.Elasticsearch.ManageIndex = false
 	cfg.Elasticsearch.Fields = configs.Fields{ID: "id", Title: "title", UpdateTime: "published"}
 	cfg.Ranking.PopularityWeight = 1
-	send := sender(t, cfg)
+	send := elasticsearchSender(t, cfg)
 	index := cfg.Elasticsearch.Index
-	send(http.MethodPut, "/"+index+"-1", othersMapping)
+	send(http.MethodPut, "/"+index+"-1", externalMapping)
 	send(http.MethodPut, "/"+index+"-1/_alias/"+index, "")
 	return cfg, send
 }

@@ -50,9 +50,9 @@ func (o *restored) read(a *App, agent string) (ids []string) {
 	return ids
 }
 
-// right reports whether an agent's list and the outboxes contain everything that is due, without
+// complete reports whether an agent's list and the outboxes contain everything that is due, without
 // the store as a fallback.
-func (o *restored) right(agent string) bool {
+func (o *restored) complete(agent string) bool {
 	n := o.a.network
 	want, err := n.store.Pull(o.Context(), social.PullQuery{Reader: agent, N: 1000, Whole: true})
 	require.NoError(o, err)
@@ -81,10 +81,10 @@ func (o *restored) right(agent string) bool {
 	return true
 }
 
-func (o *restored) allRight(when string) {
-	settled(o.T, o.a)
+func (o *restored) allComplete(when string) {
+	waitSettled(o.T, o.a)
 	for _, r := range restoredReaders {
-		testenv.WaitFor(o, func() bool { retryFailed(o.T, o.a); return o.right(r) }, "%s: the list of %s", when, r)
+		testenv.WaitFor(o, func() bool { retryFailed(o.T, o.a); return o.complete(r) }, "%s: the list of %s", when, r)
 		for _, a := range []*App{o.a, o.b} {
 			want, err := o.store.Pull(o.Context(), social.PullQuery{Reader: r, N: 100, Whole: true})
 			require.NoError(o, err)
@@ -97,9 +97,9 @@ func (o *restored) allRight(when string) {
 	}
 }
 
-// noticed waits until both servers know the state of the data in Redis and have delivered what it
-// lacks. That takes a second if no call fails meanwhile.
-func (o *restored) noticed() {
+// waitDataChecked waits until both servers know the state of the data in Redis and have delivered
+// what it lacks. That takes a second if no call fails meanwhile.
+func (o *restored) waitDataChecked() {
 	for _, a := range []*App{o.a, o.b} {
 		testenv.WaitFor(o, func() bool {
 			a.network.dataCheck.Check(o.Context())

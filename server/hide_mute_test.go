@@ -17,7 +17,9 @@ import (
 	"github.com/freshet/freshet/signals/events"
 )
 
-func TestHide(t *testing.T) {
+// TestHideItemAndGroup hides items that were shown and items of the session: they and their groups
+// are in no later page, session or retry, until they are unmuted.
+func TestHideItemAndGroup(t *testing.T) {
 	t.Parallel()
 	clock := at(noon)
 	a := open(t, embedded(t), WithClock(clock.Now))
@@ -53,7 +55,7 @@ func TestHide(t *testing.T) {
 		}
 	}
 	assert.Equal(t, 37, total, "everything but three groups of two, one and one, the first of which was shown")
-	recorded(t, a)
+	waitRecorded(t, a)
 
 	// A profile without muted items retains them.
 	require.NoError(t, a.Engine.PutProfile(t.Context(), "u_1", feed.Profile{Interests: map[string]float64{"tag-3": 2}}))
@@ -63,7 +65,7 @@ func TestHide(t *testing.T) {
 		for _, id := range append(hidden, all[30].ID) {
 			assert.NotContains(t, ids(answer), id, "after %d days", days)
 		}
-		recorded(t, a) // long pending impressions are recorded again, on the day of that write
+		waitRecorded(t, a) // long pending impressions are recorded again, on the day of that write
 		if days == 8 {
 			assert.Len(t, answer.Docs, 36, "all the others are back")
 		}
@@ -78,9 +80,9 @@ func TestHide(t *testing.T) {
 	assert.Contains(t, answer, all[20].ID)
 }
 
-// TestHidingARemovedItemHidesItsGroup removes items that a reader was shown, one for each way to
-// remove them. A hide that comes later still mutes the group.
-func TestHidingARemovedItemHidesItsGroup(t *testing.T) {
+// TestHideRemovedItemHidesGroup removes items that a reader was shown, one for each way to remove
+// them. A hide that comes later still mutes the group.
+func TestHideRemovedItemHidesGroup(t *testing.T) {
 	t.Parallel()
 	for _, mode := range modes {
 		t.Run(mode.name, func(t *testing.T) {
@@ -110,10 +112,10 @@ func TestHidingARemovedItemHidesItsGroup(t *testing.T) {
 	}
 }
 
-// TestHiddenIsNeverOnALaterPage has one agent page through the feed on all servers while it hides
-// items on others: no page requested after the answer to a hide has the item, whatever calls were
-// in progress.
-func TestHiddenIsNeverOnALaterPage(t *testing.T) {
+// TestHideRaceWithPaging has one agent page through the feed on all servers while it hides items on
+// others: no page requested after the answer to a hide has the item, whatever calls were in
+// progress.
+func TestHideRaceWithPaging(t *testing.T) {
 	t.Parallel()
 	for _, m := range modes {
 		t.Run(m.name, func(t *testing.T) {
@@ -197,9 +199,9 @@ func hides(from, n int) string {
 	return `{"events":[` + strings.Join(events, ",") + `]}`
 }
 
-// TestOneAgentHidesAllItCan has one agent hide 500 unknown items per call, in many concurrent
-// calls, again and again.
-func TestOneAgentHidesAllItCan(t *testing.T) {
+// TestHideFlood has one agent hide 500 unknown items per call, in many concurrent calls, again and
+// again.
+func TestHideFlood(t *testing.T) {
 	t.Parallel()
 	a, s := untrusted(t, embedded(t))
 	unchanged := seed(t, a, s)
@@ -240,19 +242,19 @@ var profileChanges = []struct{ method, path, body string }{
 	{"DELETE", "/v1/agents/u_1/profile", ""},
 }
 
-// TestAMuteThatOtherServersWouldNotSee checks that such a mute is refused and not stored: a server
+// TestMuteRefusedWhileRedisUnreachable checks that such a mute is refused and not stored: a server
 // that cannot reach Redis cannot delete the old profile from the cache that other servers read.
-func TestAMuteThatOtherServersWouldNotSee(t *testing.T) {
+func TestMuteRefusedWhileRedisUnreachable(t *testing.T) {
 	t.Parallel()
 	cfg := services(t)
-	brief(&cfg)
+	shortTimeouts(&cfg)
 	direct := cfg
 	direct.DataDir = t.TempDir()
 	u, err := url.Parse(cfg.Redis.URL)
 	require.NoError(t, err)
 	k := newLink(t, u.Host)
 	cfg.Redis.URL = "redis://" + k.l.Addr().String()
-	a, b := open(t, cfg, WithClock(at(noon).Now), quick), open(t, direct, WithClock(at(noon).Now))
+	a, b := open(t, cfg, WithClock(at(noon).Now), shortPauses), open(t, direct, WithClock(at(noon).Now))
 	put(t, a, madeItems(30)...)
 	require.Equal(t, 200, asReader(t, a, "PUT", "/v1/agents/u_1/profile", `{"interests":{"tag-2":1}}`))
 	_, err = b.Engine.Profile(t.Context(), "u_1") // now it is cached
@@ -269,7 +271,7 @@ func TestAMuteThatOtherServersWouldNotSee(t *testing.T) {
 	}
 
 	k.set(false)
-	healthy(t, a)
+	waitHealthy(t, a)
 	require.Equal(t, 200, asReader(t, a, "PUT", "/v1/agents/u_1/profile", `{"muted_tags":["tag-1"]}`))
 	for _, d := range ask(t, b, refresh("u_1", 30)).Docs {
 		it, err := d.Item()
@@ -278,21 +280,21 @@ func TestAMuteThatOtherServersWouldNotSee(t *testing.T) {
 	}
 }
 
-// TestAMuteWithoutSessions checks that a mute applies to the next page of a session that could not
+// TestMuteWhileRedisFrozen checks that a mute applies to the next page of a session that could not
 // be ended. Only sessions and filters are in Redis.
-func TestAMuteWithoutSessions(t *testing.T) {
+func TestMuteWhileRedisFrozen(t *testing.T) {
 	t.Parallel()
 	cfg, r := redisAlone(t)
-	a := open(t, cfg, WithClock(at(noon).Now), quick)
+	a := open(t, cfg, WithClock(at(noon).Now), shortPauses)
 	put(t, a, madeItems(60)...)
 	ask(t, a, refresh("u_1", 10))
-	recorded(t, a)
+	waitRecorded(t, a)
 	r.Freeze()
 	for _, c := range profileChanges[:len(profileChanges)-1] {
 		assert.Less(t, asReader(t, a, c.method, c.path, c.body), 300, "%s %s", c.method, c.path)
 	}
 	r.Thaw()
-	healthy(t, a)
+	waitHealthy(t, a)
 	for range 3 {
 		for _, d := range ask(t, a, loadMore("u_1", 10)).Docs {
 			it, err := d.Item()

@@ -19,7 +19,7 @@ import (
 // cutHome is a system with services that can each be cut off, and entries in each source of home.
 // Two readers follow ann and bob.
 type cutHome struct {
-	*keptSystem
+	*httpSystem
 	clock *clock
 	links map[string]*link
 	met   map[string]bool // ids shown to u
@@ -31,9 +31,9 @@ func newCutHome(t *testing.T) *cutHome {
 	h.cutsRedis(t, &cfg)
 	h.cutsElastic(t, &cfg)
 	h.cutsPostgres(t, &cfg)
-	cfg.Ranking.Diversity = unvaried
-	brief(&cfg)
-	h.keptSystem = &keptSystem{t, open(t, cfg, WithClock(h.clock.Now))}
+	cfg.Ranking.Diversity = noDiversity
+	shortTimeouts(&cfg)
+	h.httpSystem = &httpSystem{t, open(t, cfg, WithClock(h.clock.Now))}
 	for _, reader := range []string{"v", "w"} {
 		for _, author := range []string{"ann", "bob"} {
 			_, err := h.a.Social.Follow(t.Context(), reader, author, time.Time{})
@@ -55,8 +55,8 @@ func newCutHome(t *testing.T) *cutHome {
 	}))
 	require.NoError(t, h.a.network.promotions.Refresh(t.Context()))
 	h.clock.Advance(5 * time.Minute)
-	due(t, h.a)
-	h.cached("post:ann_0", "post:ann_2", "post:bob_0", "post:bob_28")
+	waitTrending(t, h.a)
+	h.waitCached("post:ann_0", "post:ann_2", "post:bob_0", "post:bob_28")
 	return h
 }
 
@@ -95,9 +95,9 @@ func secret(id string) bool {
 	return strings.HasPrefix(id, "post:") && (id[len(id)-1]-'0')%2 == 1
 }
 
-// TestHomeWithoutAService cuts off one service after the other: pages are delivered and report what
-// they lack. When the service is back they lack nothing.
-func TestHomeWithoutAService(t *testing.T) {
+// TestHomeOutageOfEachService cuts off one service after the other: pages are delivered and report
+// what they lack. When the service is back they lack nothing.
+func TestHomeOutageOfEachService(t *testing.T) {
 	t.Parallel()
 	for name, check := range map[string]func(*cutHome){"redis": (*cutHome).withoutRedis, "postgres": (*cutHome).withoutPostgres, "elasticsearch": (*cutHome).withoutElastic} {
 		t.Run(name, func(t *testing.T) {

@@ -31,9 +31,9 @@ type homeSociety struct {
 	mutes map[string][]string // reader → authors
 }
 
-// TestReadersPageHomeToItsEnd checks with real posts in a real network that every reader gets
+// TestHomeShowsEverythingOnce checks with real posts in a real network that every reader gets
 // everything addressed to them exactly once, and nothing else.
-func TestReadersPageHomeToItsEnd(t *testing.T) {
+func TestHomeShowsEverythingOnce(t *testing.T) {
 	testenv.WithoutRace(t)
 	t.Parallel()
 	edges, posts := testenv.Follows(t, homeAccounts), testenv.Posts(t)
@@ -118,7 +118,7 @@ func (w *homeSociety) promote() {
 	}
 	require.NoError(w, w.app.network.promotions.Refresh(w.Context()))
 	w.clock.Advance(5 * time.Minute)
-	due(w.T, w.app)
+	waitTrending(w.T, w.app)
 }
 
 func (w *homeSociety) firstItem() string {

@@ -16,9 +16,10 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// TestHome pages a reader's home to its end. The pattern holds as long as its sources have entries,
-// nothing is repeated, and posts that are not public are shown only to their audience.
-func TestHome(t *testing.T) {
+// TestHomePagesFollowPattern pages a reader's home to its end. The pattern holds as long as its
+// sources have entries, nothing is repeated, and posts that are not public are shown only to their
+// audience.
+func TestHomePagesFollowPattern(t *testing.T) {
 	t.Parallel()
 	a := open(t, embedded(t))
 	fillHome(t, a)
@@ -42,9 +43,9 @@ func TestHome(t *testing.T) {
 	assert.Equal(t, strings.Repeat("d", 70), page.sources(), "who follows nobody discovers what is public")
 }
 
-// turningAway is an action that hides things from a reader, and a check of what must never be shown
-// afterwards.
-type turningAway struct {
+// hidingAction is an action that hides things from a reader, and a check of what must never be
+// shown afterwards.
+type hidingAction struct {
 	name string
 	do   func(t *testing.T, a *App, reader string)
 	gone func(id, source, reason string) bool
@@ -53,7 +54,7 @@ type turningAway struct {
 // hiddenPosts are far down in the readers' sessions.
 var hiddenPosts = []string{"post:ann_20", "post:ann_22", "post:bob_24", "doc_30"}
 
-var turningsAway = []turningAway{
+var hidingActions = []hidingAction{
 	{"hide", func(t *testing.T, a *App, reader string) {
 		react(t, a, reader, hiding(hiddenPosts)...)
 	}, func(id, _, _ string) bool { return slices.Contains(hiddenPosts, id) }},
@@ -80,9 +81,9 @@ var turningsAway = []turningAway{
 	}, func(id, _, _ string) bool { return strings.HasPrefix(id, "post:bob") }},
 }
 
-// TestTheNextPageKnows has a reader hide, mute or unfollow between two pages of one session. The
-// next page must reflect it, in both feeds and on every server.
-func TestTheNextPageKnows(t *testing.T) {
+// TestHomeNextPageReflectsHideAndMute has a reader hide, mute or unfollow between two pages of one
+// session. The next page must reflect it, in both feeds and on every server.
+func TestHomeNextPageReflectsHideAndMute(t *testing.T) {
 	t.Parallel()
 	for _, m := range networks {
 		t.Run(m.name, func(t *testing.T) {
@@ -95,7 +96,7 @@ func TestTheNextPageKnows(t *testing.T) {
 				two = open(t, cfg)
 			}
 			fillHome(t, one)
-			for _, away := range turningsAway {
+			for _, away := range hidingActions {
 				for _, name := range []string{"home", "for_you"} {
 					t.Run(away.name+" "+name, func(t *testing.T) {
 						t.Parallel()
@@ -114,7 +115,7 @@ func TestTheNextPageKnows(t *testing.T) {
 
 // check creates a session on one server, performs the action there, and reads to the end,
 // alternately on another server and on this one.
-func (away *turningAway) check(t *testing.T, one, two *App, reader, name string) {
+func (away *hidingAction) check(t *testing.T, one, two *App, reader, name string) {
 	ctx, met := t.Context(), 0
 	page, err := askFeed(ctx, one, reader, name, "refresh", 5)
 	require.NoError(t, err)

@@ -47,11 +47,11 @@ func listen(t *testing.T, a *App, shorten func(*http.Server)) string {
 	return l.Addr().String()
 }
 
-func asIs(*http.Server)        {}
-func hurryHead(s *http.Server) { s.ReadHeaderTimeout /= 50 }
-func hurryBody(s *http.Server) { s.ReadTimeout /= 200 }
-func hurryRead(s *http.Server) { s.WriteTimeout /= 200 }
-func hurryIdle(s *http.Server) { s.IdleTimeout /= 1000 }
+func sameTimeouts(*http.Server)         {}
+func shortHeaderTimeout(s *http.Server) { s.ReadHeaderTimeout /= 50 }
+func shortReadTimeout(s *http.Server)   { s.ReadTimeout /= 200 }
+func shortWriteTimeout(s *http.Server)  { s.WriteTimeout /= 200 }
+func shortIdleTimeout(s *http.Server)   { s.IdleTimeout /= 1000 }
 
 func dial(t *testing.T, addr string) net.Conn {
 	t.Helper()
@@ -88,7 +88,9 @@ func untilClosed(t *testing.T, conn net.Conn) string {
 	return string(said)
 }
 
-func TestSlowClientsAreHungUpOn(t *testing.T) {
+// TestHTTPSlowClientDisconnected has clients that send nothing, or their headers or bodies too
+// slowly, and clients that stay idle: each is disconnected, those with a request after an answer.
+func TestHTTPSlowClientDisconnected(t *testing.T) {
 	cfg := embedded(t)
 	cfg.Auth.AdminToken = testAdmin
 	a := open(t, cfg)
@@ -99,15 +101,15 @@ func TestSlowClientsAreHungUpOn(t *testing.T) {
 		shorten              func(*http.Server)
 		atOnce, slowly, says string
 	}{
-		{"nothing at all", hurryHead, "", "", ""},
-		{"a header that never ends", hurryHead, "POST /v1/feed HTTP/1.1\r\nHost: x\r\n", "X-Slow: " + long, ""},
-		{"headers that never end", hurryHead, "POST /v1/feed HTTP/1.1\r\nHost: x\r\n", strings.Repeat("X-A: b\r\n", 1<<13), ""},
-		{"a body that trickles", hurryBody, feedHead + "Content-Length: 4000\r\n\r\n", strings.Repeat(" ", 4000), "the body did not arrive in time"},
-		{"a body that stops", hurryBody, feedHead + "Content-Length: 20\r\n\r\n{", "", "the body did not arrive in time"},
-		{"chunks that trickle", hurryBody, feedHead + "Transfer-Encoding: chunked\r\n\r\n", strings.Repeat("1\r\n \r\n", 4000), "the body did not arrive in time"},
-		{"a profile that trickles", hurryBody, "PUT /v1/agents/u_1/profile HTTP/1.1\r\nHost: x\r\nX-Agent-ID: u_1\r\nContent-Length: 100000\r\n\r\n", long, "the body did not arrive in time"},
-		{"a refused body that trickles", hurryBody, "POST /v1/items HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n", long, "40101"},
-		{"silence after an answer", hurryIdle, "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n", "", "success"},
+		{"no request", shortHeaderTimeout, "", "", ""},
+		{"a header that never ends", shortHeaderTimeout, "POST /v1/feed HTTP/1.1\r\nHost: x\r\n", "X-Slow: " + long, ""},
+		{"headers that never end", shortHeaderTimeout, "POST /v1/feed HTTP/1.1\r\nHost: x\r\n", strings.Repeat("X-A: b\r\n", 1<<13), ""},
+		{"a body that trickles", shortReadTimeout, feedHead + "Content-Length: 4000\r\n\r\n", strings.Repeat(" ", 4000), "the body did not arrive in time"},
+		{"a body that stops", shortReadTimeout, feedHead + "Content-Length: 20\r\n\r\n{", "", "the body did not arrive in time"},
+		{"chunks that trickle", shortReadTimeout, feedHead + "Transfer-Encoding: chunked\r\n\r\n", strings.Repeat("1\r\n \r\n", 4000), "the body did not arrive in time"},
+		{"a profile that trickles", shortReadTimeout, "PUT /v1/agents/u_1/profile HTTP/1.1\r\nHost: x\r\nX-Agent-ID: u_1\r\nContent-Length: 100000\r\n\r\n", long, "the body did not arrive in time"},
+		{"a refused body that trickles", shortReadTimeout, "POST /v1/items HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n", long, "40101"},
+		{"idle after an answer", shortIdleTimeout, "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n", "", "success"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -120,8 +122,9 @@ func TestSlowClientsAreHungUpOn(t *testing.T) {
 	}
 }
 
-// A refusal is sent at once, before the rest of the body has arrived or its read timeout is over.
-func TestARefusalDoesNotWaitForTheBody(t *testing.T) {
+// TestHTTPRefusalBeforeBody checks that a refusal is sent at once, before the rest of the body has
+// arrived or its read timeout is over.
+func TestHTTPRefusalBeforeBody(t *testing.T) {
 	cfg := embedded(t)
 	cfg.Auth.AdminToken = testAdmin
 	addr := listen(t, open(t, cfg), func(s *http.Server) { s.ReadTimeout, s.WriteTimeout = time.Hour, time.Hour })
@@ -142,11 +145,11 @@ func TestARefusalDoesNotWaitForTheBody(t *testing.T) {
 	}
 }
 
-// A client that sends requests and never reads is disconnected once its answers fill the socket
-// buffers.
-func TestAReaderThatNeverReadsIsHungUpOn(t *testing.T) {
+// TestHTTPClientNotReadingDisconnected has a client that sends requests and never reads: it is
+// disconnected once its answers fill the socket buffers.
+func TestHTTPClientNotReadingDisconnected(t *testing.T) {
 	a := open(t, embedded(t))
-	conn := dial(t, listen(t, a, hurryRead))
+	conn := dial(t, listen(t, a, shortWriteTimeout))
 	ask := strings.Repeat("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", 100)
 	for {
 		if _, err := io.WriteString(conn, ask); err != nil {
@@ -157,9 +160,10 @@ func TestAReaderThatNeverReadsIsHungUpOn(t *testing.T) {
 	}
 }
 
-func TestHeadersAreBounded(t *testing.T) {
+// TestHTTPHeaderSizeLimit sends a header that is accepted and one that is too large.
+func TestHTTPHeaderSizeLimit(t *testing.T) {
 	a := open(t, embedded(t))
-	addr := listen(t, a, asIs)
+	addr := listen(t, a, sameTimeouts)
 	for size, status := range map[int]string{16 << 10: "200", 128 << 10: "431"} {
 		conn := dial(t, addr)
 		_, err := fmt.Fprintf(conn, "GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Pad: %s\r\n\r\n", strings.Repeat("a", size))
@@ -179,12 +183,12 @@ func gzipOf(t *testing.T, text []byte) []byte {
 	return b.Bytes()
 }
 
-// A few KB that decompress to more than the limit of an upload.
-func TestBombs(t *testing.T) {
+// TestHTTPDecompressionBombs uploads a few KB that decompress to more than the limit of an upload.
+func TestHTTPDecompressionBombs(t *testing.T) {
 	cfg := embedded(t)
 	cfg.Auth.AdminToken = testAdmin
 	a := open(t, cfg)
-	addr := listen(t, a, asIs)
+	addr := listen(t, a, sameTimeouts)
 	send := func(encoding string, body []byte) string {
 		conn := dial(t, addr)
 		go func() {
@@ -207,9 +211,9 @@ func TestBombs(t *testing.T) {
 	t.Run("very many empty members", func(t *testing.T) {
 		require.Contains(t, send("gzip", bytes.Repeat(gzipOf(t, nil), 1<<17)), `"accepted":0`)
 	})
-	t.Run("packed twice", func(t *testing.T) { require.NotContains(t, send("gzip", gzipOf(t, blank)), "41301") })
-	t.Run("said to be packed twice", func(t *testing.T) { require.Contains(t, send("gzip, gzip", gzipOf(t, blank)), "40001") })
-	t.Run("a feed body that is packed", func(t *testing.T) {
+	t.Run("gzip twice", func(t *testing.T) { require.NotContains(t, send("gzip", gzipOf(t, blank)), "41301") })
+	t.Run("gzip twice by its header", func(t *testing.T) { require.Contains(t, send("gzip, gzip", gzipOf(t, blank)), "40001") })
+	t.Run("gzip body of a feed call", func(t *testing.T) {
 		conn := dial(t, addr)
 		_, err := fmt.Fprintf(conn, "POST /v1/feed HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Agent-ID: u_1\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n%s", len(one), one)
 		require.NoError(t, err)
@@ -217,14 +221,14 @@ func TestBombs(t *testing.T) {
 	})
 }
 
-// The announced length of a body is not trusted.
-func TestLengthsThatLie(t *testing.T) {
+// TestHTTPContentLengthMismatch checks that the announced length of a body is not trusted.
+func TestHTTPContentLengthMismatch(t *testing.T) {
 	cfg := embedded(t)
 	cfg.Auth.AdminToken = testAdmin
 	a := open(t, cfg)
 	put(t, a, feed.Item{ID: "kept", Title: "kept", UpdateTime: 1})
-	addr := listen(t, a, asIs)
-	item := `{"id":"lie","title":"lie","update_time":1}` + "\n"
+	addr := listen(t, a, sameTimeouts)
+	item := `{"id":"short","title":"short","update_time":1}` + "\n"
 	for _, tt := range []struct {
 		name, head, body, says string
 	}{

@@ -23,22 +23,22 @@ import (
 	"github.com/freshet/freshet/server/doctor"
 )
 
-// TestOthersDocuments checks that no document and no index behind the alias prevents a server from
-// answering or starting; the doctor reports what is skipped. When an index with another mapping
-// joins the alias, Elasticsearch fails the searches, and servers answer with their earlier recall
-// and report the error in /readyz.
-func TestOthersDocuments(t *testing.T) {
+// TestExternalIndexInvalidDocuments checks that no document and no index behind the alias prevents
+// a server from answering or starting; the doctor reports what is skipped. When an index with
+// another mapping joins the alias, Elasticsearch fails the searches, and servers answer with their
+// earlier recall and report the error in /readyz.
+func TestExternalIndexInvalidDocuments(t *testing.T) {
 	t.Parallel()
-	cfg, send := othersIndex(t)
+	cfg, send := externalIndex(t)
 	index := cfg.Elasticsearch.Index
 	document(send, index+"-1", "d1", `,"id":"one"`)
-	running := open(t, cfg, WithClock(at(noon).Now), quick, func(s *settings) { s.pauses.index.Fallback = 20 * time.Millisecond })
+	running := open(t, cfg, WithClock(at(noon).Now), shortPauses, func(s *settings) { s.pauses.index.Fallback = 20 * time.Millisecond })
 	assert.Equal(t, []string{"one"}, ids(ask(t, running, refresh("u_1", 10))))
 	assert.Equal(t, doctor.OK, recallOf(t, cfg).Level)
 
 	document(send, index+"-1", "d2", "")
 	document(send, index+"-1", "d3", `,"id":"two","votes":-1`)
-	send(http.MethodPut, "/"+index+"-2", othersMapping)
+	send(http.MethodPut, "/"+index+"-2", externalMapping)
 	document(send, index+"-2", "d4", `,"id":"three","votes":-7`)
 	send(http.MethodPut, "/"+index+"-2/_alias/"+index, "")
 	reader := 1
@@ -47,14 +47,14 @@ func TestOthersDocuments(t *testing.T) {
 		return len(ids(ask(t, running, refresh(fmt.Sprint("u_", reader), 10)))) == 3
 	}, "the running server shows what can be used")
 	cfg.DataDir = t.TempDir()
-	fresh := open(t, cfg, WithClock(at(noon).Now), quick)
-	becomesReady(t, fresh)
+	fresh := open(t, cfg, WithClock(at(noon).Now), shortPauses)
+	waitReady(t, fresh)
 	assert.ElementsMatch(t, []string{"one", "two", "three"}, ids(ask(t, fresh, refresh("u_new", 10))))
 	found := recallOf(t, cfg)
 	assert.Equal(t, doctor.Warning, found.Level)
 	assert.Contains(t, found.Detail, "1 with invalid id")
 
-	becomesReady(t, running)
+	waitReady(t, running)
 	send(http.MethodPut, "/"+index+"-3", `{"mappings":{"properties":{"x":{"type":"keyword"}}}}`)
 	document(send, index+"-3", "d5", `,"published_at":1`)
 	send(http.MethodPut, "/"+index+"-3/_mapping", `{"properties":{"id":{"type":"text"}}}`)
@@ -78,18 +78,18 @@ func TestOthersDocuments(t *testing.T) {
 	assert.Empty(t, answer.Degraded)
 }
 
-// TestItemsOfSeveralAuthors checks items that are read by id instead of searched: trending and
-// promoted ones, and those of an earlier answer. The document has all authors and languages.
-func TestItemsOfSeveralAuthors(t *testing.T) {
+// TestExternalIndexMultipleAuthors checks items that are read by id instead of searched: trending
+// and promoted ones, and those of an earlier answer. The document has all authors and languages.
+func TestExternalIndexMultipleAuthors(t *testing.T) {
 	t.Parallel()
-	cfg, send := othersIndex(t)
+	cfg, send := externalIndex(t)
 	index := cfg.Elasticsearch.Index
 	cfg.Elasticsearch.Fields.AuthorID, cfg.Elasticsearch.Fields.Lang = "by", "lang"
 	send(http.MethodPut, "/"+index+"-1/_mapping", `{"properties":{"by":{"type":"keyword"},"lang":{"type":"keyword"}}}`)
 	document(send, index+"-1", "d1", `,"id":"one","by":["ann","bob"],"lang":["en","fr"]`)
 	document(send, index+"-1", "d2", `,"id":"two","by":"ann","lang":"en"`)
-	a := open(t, cfg, WithClock(at(noon).Now), quick)
-	becomesReady(t, a)
+	a := open(t, cfg, WithClock(at(noon).Now), shortPauses)
+	waitReady(t, a)
 	for i, p := range []struct {
 		profile feed.Profile
 		want    []string
@@ -117,18 +117,18 @@ func TestItemsOfSeveralAuthors(t *testing.T) {
 	}
 }
 
-// TestMutesThatOnlyTheIndexKnows has tags filled by copy_to, which are in no document. While the
+// TestExternalIndexMutesCopyToTags has tags filled by copy_to, which are in no document. While the
 // index cannot be searched, a reader who mutes a tag gets no substitute.
-func TestMutesThatOnlyTheIndexKnows(t *testing.T) {
+func TestExternalIndexMutesCopyToTags(t *testing.T) {
 	t.Parallel()
-	cfg, send := othersIndex(t)
+	cfg, send := externalIndex(t)
 	index := cfg.Elasticsearch.Index
 	cfg.Elasticsearch.Fields.Tags = "tags"
 	send(http.MethodPut, "/"+index+"-1/_mapping", `{"properties":{"tags":{"type":"keyword"},"section":{"type":"keyword","copy_to":"tags"}}}`)
 	document(send, index+"-1", "d1", `,"id":"one","section":"sport"`)
 	document(send, index+"-1", "d2", `,"id":"two","tags":["news"]`)
-	a := open(t, cfg, WithClock(at(noon).Now), quick, func(s *settings) { s.pauses.index.Fallback = 20 * time.Millisecond })
-	becomesReady(t, a)
+	a := open(t, cfg, WithClock(at(noon).Now), shortPauses, func(s *settings) { s.pauses.index.Fallback = 20 * time.Millisecond })
+	waitReady(t, a)
 	require.NoError(t, catalogtest.PutProfile(t.Context(), a.Catalog, "u_up", feed.Profile{MutedTags: []string{"sport"}}))
 	require.NoError(t, catalogtest.PutProfile(t.Context(), a.Catalog, "u_down", feed.Profile{MutedTags: []string{"sport", "opera"}}))
 	assert.Equal(t, []string{"two"}, ids(ask(t, a, refresh("u_up", 10))))
@@ -160,9 +160,9 @@ func recallOf(t *testing.T, cfg configs.Config) doctor.Finding {
 	return found[0]
 }
 
-// TestOwnIndexExample runs the example of an external index in examples/own-index, changing only
-// the address and the name.
-func TestOwnIndexExample(t *testing.T) {
+// TestExternalIndexExample runs the example of an external index in examples/own-index, changing
+// only the address and the name.
+func TestExternalIndexExample(t *testing.T) {
 	t.Parallel()
 	const dir = "../examples/own-index/"
 	read := func(name string) []byte {
@@ -224,18 +224,18 @@ func plainIndex(t *testing.T, cfg configs.Config, kept string) (mapping func() s
 // inSeconds is the mapping of the time in Freshet's own index.
 const inSeconds = `{"type":"date","format":"epoch_second"}`
 
-// TestAnUnusableIndexIsRefused checks that a server does not start over an index managed by Freshet
-// that has no token fields, nor over an external one with a time that cannot be decayed. The index
-// is not changed.
-func TestAnUnusableIndexIsRefused(t *testing.T) {
+// TestIndexUnusableRefusesStart checks that a server does not start over an index managed by
+// Freshet that has no token fields, nor over an external one with a time that cannot be decayed.
+// The index is not changed.
+func TestIndexUnusableRefusesStart(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, kept string
 		managed    bool
 		says       string
 	}{
-		{"Freshet's, without tokens", inSeconds, true, "name another one in elasticsearch.index"},
-		{"yours, with its time as text", `{"type":"text"}`, false, "a date or a number is required"},
+		{"managed, without token fields", inSeconds, true, "name another one in elasticsearch.index"},
+		{"external, with its time as text", `{"type":"text"}`, false, "a date or a number is required"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -265,36 +265,36 @@ func TestAnUnusableIndexIsRefused(t *testing.T) {
 	}
 }
 
-// TestAnIndexWithoutTokensOfYours checks that an external index without token fields is used with
-// its own analyzer.
-func TestAnIndexWithoutTokensOfYours(t *testing.T) {
+// TestExternalIndexWithoutTokenFields checks that an external index without token fields is used
+// with its own analyzer.
+func TestExternalIndexWithoutTokenFields(t *testing.T) {
 	t.Parallel()
-	t.Run("not Freshet's", func(t *testing.T) {
+	t.Run("external", func(t *testing.T) {
 		t.Parallel()
 		cfg := services(t)
 		ownIndices(t, &cfg)
 		cfg.Elasticsearch.ManageIndex = false
 		plainIndex(t, cfg, inSeconds)
-		becomesReady(t, open(t, cfg))
+		waitReady(t, open(t, cfg))
 	})
 }
 
-// TestOthersUnderOurNames has an external index with exactly the fields of Freshet's own index, and
-// documents with other ids.
-func TestOthersUnderOurNames(t *testing.T) {
+// TestExternalIndexWithFreshetFields has an external index with exactly the fields of Freshet's own
+// index, and documents with other ids.
+func TestExternalIndexWithFreshetFields(t *testing.T) {
 	t.Parallel()
 	cfg := services(t)
 	ownIndices(t, &cfg)
 	cfg.Elasticsearch.ManageIndex = false
-	send, index := sender(t, cfg), cfg.Elasticsearch.Index
+	send, index := elasticsearchSender(t, cfg), cfg.Elasticsearch.Index
 	client, err := connect.Elastic(cfg, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	_, err = esindex.Ensure(t.Context(), client, index, esindex.Fields{})
 	require.NoError(t, err)
 	send(http.MethodPut, "/"+index+"/_doc/x1?refresh=true", fmt.Sprintf(`{"id":"one","title":"One","update_time":%d,"freshet_popularity":-3}`, noon.Unix()))
 	cfg.Ranking.PopularityWeight = 1
-	a := open(t, cfg, WithClock(at(noon).Now), quick)
-	becomesReady(t, a)
+	a := open(t, cfg, WithClock(at(noon).Now), shortPauses)
+	waitReady(t, a)
 	answer := ask(t, a, refresh("u_1", 10))
 	assert.Equal(t, []string{"one"}, ids(answer))
 	assert.Empty(t, answer.Degraded)

@@ -21,8 +21,8 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// versionOfIndex is an external index, in its mapping before or after a change.
-type versionOfIndex struct {
+// indexVersion is an external index, in its mapping before or after a change.
+type indexVersion struct {
 	name   string
 	time   string // the mapping of the time field
 	write  func(t time.Time) any
@@ -42,7 +42,7 @@ const (
 )
 
 // make creates the index under a name, with three items with different tags.
-func (v *versionOfIndex) make(send func(method, path, body string), name string, now time.Time) {
+func (v *indexVersion) make(send func(method, path, body string), name string, now time.Time) {
 	send(http.MethodPut, "/"+name, fmt.Sprintf(
 		`{"mappings":{"properties":{%q:{"type":"keyword"},"title":{"type":"text"},%q:{"type":"keyword"},"published":%s}}}`, v.id, v.tags, v.time))
 	for i, tag := range []string{"go", "cats", "rust"} {
@@ -54,19 +54,19 @@ func (v *versionOfIndex) make(send func(method, path, body string), name string,
 }
 
 // withoutCats returns the items of a version except the one tagged "cats".
-func (v *versionOfIndex) withoutCats() []string {
+func (v *indexVersion) withoutCats() []string {
 	name := strings.ReplaceAll(v.name, " ", "-")
 	return []string{name + "-0", name + "-2"}
 }
 
-// TestAnIndexChangesUnderARunningServer moves an alias to an index with another mapping. If the
+// TestIndexAliasSwitchedToOtherMapping moves an alias to an index with another mapping. If the
 // mapping is usable, the next answer uses it. Otherwise answers come from earlier recalls and say
 // so, and readiness reports why. A muted tag is never shown.
-func TestAnIndexChangesUnderARunningServer(t *testing.T) {
-	before := versionOfIndex{name: "before", time: epochDate, write: epoch, tags: "tags", id: "id"}
-	for _, after := range []versionOfIndex{
+func TestIndexAliasSwitchedToOtherMapping(t *testing.T) {
+	before := indexVersion{name: "before", time: epochDate, write: epoch, tags: "tags", id: "id"}
+	for _, after := range []indexVersion{
 		{name: "same", time: epochDate, write: epoch, tags: "tags", id: "id"},
-		{name: "texts", time: `{"type":"date"}`, write: iso, tags: "tags", id: "id"},
+		{name: "ISO times", time: `{"type":"date"}`, write: iso, tags: "tags", id: "id"},
 		{name: "milliseconds", time: `{"type":"date","format":"epoch_millis"}`, write: millis, tags: "tags", id: "id"},
 		{name: "a number", time: number, write: epoch, tags: "tags", id: "id"},
 		{name: "a number of milliseconds", time: number, write: millis, tags: "tags", id: "id"},
@@ -80,13 +80,13 @@ func TestAnIndexChangesUnderARunningServer(t *testing.T) {
 			ownIndices(t, &cfg)
 			cfg.Elasticsearch.ManageIndex = false
 			cfg.Elasticsearch.Fields = configs.Fields{ID: "id", Title: "title", UpdateTime: "published", Tags: "tags"}
-			send := sender(t, cfg)
+			send := elasticsearchSender(t, cfg)
 			index := cfg.Elasticsearch.Index
 			before.make(send, index+"-1", noon)
 			send(http.MethodPut, "/"+index+"-1/_alias/"+index, "")
 
-			a := open(t, cfg, WithClock(at(noon).Now), quick)
-			becomesReady(t, a)
+			a := open(t, cfg, WithClock(at(noon).Now), shortPauses)
+			waitReady(t, a)
 			for i := range 4 {
 				require.NoError(t, a.Engine.PutProfile(t.Context(), fmt.Sprint("u_", i), feed.Profile{MutedTags: []string{"cats"}}))
 			}
@@ -119,20 +119,20 @@ func TestAnIndexChangesUnderARunningServer(t *testing.T) {
 	}
 }
 
-// TestAnIndexIsMadeAnewUnderItsName recreates the index without the field of the muted tags. The
-// first search fails and makes the server read the mapping again, and the previous recall is used
+// TestIndexRecreatedWithoutField recreates the index without the field of the muted tags. The first
+// search fails and makes the server read the mapping again, and the previous recall is used
 // instead.
-func TestAnIndexIsMadeAnewUnderItsName(t *testing.T) {
+func TestIndexRecreatedWithoutField(t *testing.T) {
 	t.Parallel()
 	cfg := services(t)
 	ownIndices(t, &cfg)
 	cfg.Elasticsearch.ManageIndex = false
 	cfg.Elasticsearch.Fields = configs.Fields{ID: "id", Title: "title", UpdateTime: "published", Tags: "tags"}
-	send, index := sender(t, cfg), cfg.Elasticsearch.Index
-	before := versionOfIndex{name: "before", time: epochDate, write: epoch, tags: "tags", id: "id"}
+	send, index := elasticsearchSender(t, cfg), cfg.Elasticsearch.Index
+	before := indexVersion{name: "before", time: epochDate, write: epoch, tags: "tags", id: "id"}
 	before.make(send, index, noon)
-	a := open(t, cfg, WithClock(at(noon).Now), quick)
-	becomesReady(t, a)
+	a := open(t, cfg, WithClock(at(noon).Now), shortPauses)
+	waitReady(t, a)
 	muted := feed.Profile{MutedTags: []string{"cats"}}
 	for _, reader := range []string{"u_1", "u_2", "u_3", "u_4"} {
 		require.NoError(t, a.Engine.PutProfile(t.Context(), reader, muted))
@@ -140,7 +140,7 @@ func TestAnIndexIsMadeAnewUnderItsName(t *testing.T) {
 	require.Equal(t, before.withoutCats(), ids(ask(t, a, refresh("u_1", 10))))
 
 	send(http.MethodDelete, "/"+index, "")
-	after := versionOfIndex{name: "before", time: epochDate, write: epoch, tags: "topics", id: "id"}
+	after := indexVersion{name: "before", time: epochDate, write: epoch, tags: "topics", id: "id"}
 	after.make(send, index, noon)
 	for _, reader := range []string{"u_2", "u_3"} {
 		answer := ask(t, a, refresh(reader, 10))
@@ -157,22 +157,22 @@ func TestAnIndexIsMadeAnewUnderItsName(t *testing.T) {
 	assert.Empty(t, answer.Degraded)
 }
 
-// TestAnIndexJoinsThatLacksAField adds an index to an alias that lacks the language field; the
+// TestIndexAddedToAliasLacksField adds an index to an alias that lacks the language field; the
 // other fields have the same mapping.
-func TestAnIndexJoinsThatLacksAField(t *testing.T) {
+func TestIndexAddedToAliasLacksField(t *testing.T) {
 	t.Parallel()
-	cfg, send := othersIndex(t)
+	cfg, send := externalIndex(t)
 	cfg.Elasticsearch.Fields.Lang = "lang"
 	index := cfg.Elasticsearch.Index
 	send(http.MethodPut, "/"+index+"-1/_mapping", `{"properties":{"lang":{"type":"keyword"}}}`)
 	document(send, index+"-1", "d1", `,"id":"one","lang":"en"`)
-	a := open(t, cfg, WithClock(at(noon).Now), quick)
-	becomesReady(t, a)
+	a := open(t, cfg, WithClock(at(noon).Now), shortPauses)
+	waitReady(t, a)
 	for _, reader := range []string{"u_1", "u_2"} {
 		require.NoError(t, a.Engine.PutProfile(t.Context(), reader, feed.Profile{Langs: []string{"en"}}))
 	}
 	require.Equal(t, []string{"one"}, ids(ask(t, a, refresh("u_1", 10))))
-	send(http.MethodPut, "/"+index+"-2", strings.Replace(othersMapping, `"mappings":{`, `"mappings":{"dynamic":false,`, 1))
+	send(http.MethodPut, "/"+index+"-2", strings.Replace(externalMapping, `"mappings":{`, `"mappings":{"dynamic":false,`, 1))
 	document(send, index+"-2", "d2", `,"id":"zwei","lang":"de"`)
 	send(http.MethodPut, "/"+index+"-2/_alias/"+index, "")
 	answer := ask(t, a, refresh("u_2", 10))
@@ -181,10 +181,10 @@ func TestAnIndexJoinsThatLacksAField(t *testing.T) {
 	assert.Contains(t, ready(t, a).error, "fields.lang (lang)")
 }
 
-// TestTheIndexIsDeletedOrClosed deletes or closes the index of a running server, as happens before
-// a restore of a snapshot or by mistake. It counts as an outage. No call by readers creates an
-// index; a put of items creates Freshet's own, with its mapping.
-func TestTheIndexIsDeletedOrClosed(t *testing.T) {
+// TestIndexDeletedOrClosed deletes or closes the index of a running server, as happens before a
+// restore of a snapshot or by mistake. It counts as an outage. No call by readers creates an index;
+// a put of items creates Freshet's own, with its mapping.
+func TestIndexDeletedOrClosed(t *testing.T) {
 	for _, test := range []struct{ name, method, path, reason string }{
 		{"deleted", http.MethodDelete, "", "there is no index"},
 		{"closed", http.MethodPost, "/_close", "is closed"},
@@ -193,8 +193,8 @@ func TestTheIndexIsDeletedOrClosed(t *testing.T) {
 			t.Parallel()
 			cfg := services(t)
 			ownIndices(t, &cfg)
-			send, index := sender(t, cfg), "/"+cfg.Elasticsearch.Index
-			a := open(t, cfg, WithClock(at(noon).Now), quick)
+			send, index := elasticsearchSender(t, cfg), "/"+cfg.Elasticsearch.Index
+			a := open(t, cfg, WithClock(at(noon).Now), shortPauses)
 			put(t, a, madeItems(40)...)
 			require.NoError(t, a.clients.index.RecallForAll(t.Context(), a.indexUse(a.stores, a.ranking)), "as each minute")
 			shown := newOnce()
@@ -220,29 +220,29 @@ func TestTheIndexIsDeletedOrClosed(t *testing.T) {
 				require.ErrorIs(t, errs[0], catalog.ErrUnavailable)
 				send(http.MethodPost, index+"/_open?wait_for_active_shards=1", "")
 			} else {
-				status, _ := askElastic(t, cfg, http.MethodGet, index, "")
+				status, _ := callElasticsearch(t, cfg, http.MethodGet, index, "")
 				require.Equal(t, http.StatusNotFound, status, "nobody has made it meanwhile")
 				put(t, a, madeItems(40)...)
 			}
 			testenv.WaitFor(t, func() bool { return ready(t, a).state == "up" }, "it is back")
-			_, mapping := askElastic(t, cfg, http.MethodGet, index+"/_mapping", "")
+			_, mapping := callElasticsearch(t, cfg, http.MethodGet, index+"/_mapping", "")
 			assert.Contains(t, mapping, `"dynamic":"false"`, "it is Freshet's own")
 			testenv.WaitFor(t, func() bool { return len(ask(t, a, refresh("u_after", 5)).Degraded) == 0 }, "whole answers")
 			shown.add(t, "afterwards", ids(ask(t, a, refresh("u_1", 5))))
 			cfg.DataDir = t.TempDir()
-			becomesReady(t, open(t, cfg, WithClock(at(noon).Now), quick))
+			waitReady(t, open(t, cfg, WithClock(at(noon).Now), shortPauses))
 		})
 	}
 }
 
-// TestAWrongIndexFoundLate checks that an unusable index prevents a start, and that one found
-// unusable later makes the server not ready until it is repaired.
-func TestAWrongIndexFoundLate(t *testing.T) {
+// TestIndexUnusableFoundAfterStart checks that an unusable index prevents a start, and that one
+// found unusable later makes the server not ready until it is repaired.
+func TestIndexUnusableFoundAfterStart(t *testing.T) {
 	t.Parallel()
-	cfg, es := cutOff(t)
+	cfg, es := elasticsearchLink(t)
 	ownIndices(t, &cfg)
 	cfg.Elasticsearch.ManageIndex = false
-	index := testElastic(t) + "/" + cfg.Elasticsearch.Index
+	index := elasticsearchURL(t) + "/" + cfg.Elasticsearch.Index
 	do := func(method, path, body string) {
 		req, err := http.NewRequestWithContext(t.Context(), method, index+path, strings.NewReader(body))
 		require.NoError(t, err)
@@ -258,7 +258,7 @@ func TestAWrongIndexFoundLate(t *testing.T) {
 
 	es.set(true)
 	log := &lines{}
-	a := open(t, cfg, WithClock(at(noon).Now), WithLogger(slog.New(slog.NewTextHandler(log, nil))), quick)
+	a := open(t, cfg, WithClock(at(noon).Now), WithLogger(slog.New(slog.NewTextHandler(log, nil))), shortPauses)
 	es.set(false)
 	testenv.WaitFor(t, func() bool {
 		state := ready(t, a)
@@ -266,7 +266,7 @@ func TestAWrongIndexFoundLate(t *testing.T) {
 	}, "/readyz says what the index lacks")
 	assert.Contains(t, log.String(), "update_time")
 	do(http.MethodPut, "/_mapping", `{"properties": {"update_time": {"type": "date", "format": "epoch_second"}}}`)
-	becomesReady(t, a)
+	waitReady(t, a)
 }
 
 // lines is a log that may be read and written concurrently.
@@ -287,8 +287,8 @@ func (l *lines) String() string {
 	return l.buf.String()
 }
 
-// testElastic returns the address of the real Elasticsearch, without a link.
-func testElastic(t *testing.T) string {
+// elasticsearchURL returns the address of the real Elasticsearch, without a link.
+func elasticsearchURL(t *testing.T) string {
 	address, _ := testenv.Elastic(t)
 	return address
 }

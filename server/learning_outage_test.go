@@ -35,9 +35,10 @@ func (u *unreachable) Learn(ctx context.Context, agent string, change func(*feed
 	return u.Store.Learn(ctx, agent, change)
 }
 
-// TestErasedWhileActsAreHeld erases an agent while another server buffers acts of the agent because
-// it cannot reach the catalog: these acts are not learned later. Acts after the erasure are.
-func TestErasedWhileActsAreHeld(t *testing.T) {
+// TestLearningEraseDropsBufferedEvents erases an agent while another server buffers acts of the
+// agent because it cannot reach the catalog: these acts are not learned later. Acts after the
+// erasure are.
+func TestLearningEraseDropsBufferedEvents(t *testing.T) {
 	t.Parallel()
 	for name, erase := range map[string]func(a *App, ctx context.Context, agent string) error{
 		"learned": func(a *App, ctx context.Context, agent string) error { return a.Engine.ForgetLearned(ctx, agent) },
@@ -52,7 +53,7 @@ func TestErasedWhileActsAreHeld(t *testing.T) {
 			put(t, a, items...)
 			require.NoError(t, a.Engine.Seen(t.Context(), agent, []string{items[0].ID, items[1].ID, items[2].ID, items[3].ID}))
 			react(t, a, agent, act(events.Click, items[0].ID))
-			require.Equal(t, map[string]int{"all-0": 1, subject(0): 1}, clicks(flushed(t, a, agent)))
+			require.Equal(t, map[string]int{"all-0": 1, subject(0): 1}, clicks(flushedLearning(t, a, agent)))
 
 			docs, err := a.Catalog.Docs(t.Context(), []string{items[1].ID, items[2].ID})
 			require.NoError(t, err)
@@ -68,7 +69,7 @@ func TestErasedWhileActsAreHeld(t *testing.T) {
 			require.NoError(t, erase(a, t.Context(), agent))
 			reached.away.Store(false)
 			require.NoError(t, other.Flush(t.Context()))
-			assert.Empty(t, clicks(known(t, a, agent)), "the act is from before")
+			assert.Empty(t, clicks(learningOf(t, a, agent)), "the act is from before")
 			_, err = a.Engine.Profile(t.Context(), agent)
 			require.ErrorIs(t, err, feed.ErrNotFound)
 
@@ -76,25 +77,25 @@ func TestErasedWhileActsAreHeld(t *testing.T) {
 			require.True(t, other.Acted(agent, 0, clicked(1), now.Now()))
 			require.True(t, other.Acted(agent, 0, clicked(2), now.Now()))
 			require.NoError(t, other.Flush(t.Context()))
-			assert.Equal(t, map[string]int{"all-0": 1, "all-1": 1, subject(1): 1, subject(2): 1}, clicks(known(t, a, agent)))
+			assert.Equal(t, map[string]int{"all-0": 1, "all-1": 1, subject(1): 1, subject(2): 1}, clicks(learningOf(t, a, agent)))
 			require.NoError(t, erase(a, t.Context(), agent), "and again")
 			require.NoError(t, erase(a, t.Context(), agent))
-			assert.Empty(t, clicks(flushed(t, a, agent)))
+			assert.Empty(t, clicks(flushedLearning(t, a, agent)))
 		})
 	}
 }
 
-// TestActsWhileServicesAreDown sends acts while Elasticsearch is down, and then while Redis is:
+// TestLearningDuringOutages sends acts while Elasticsearch is down, and then while Redis is:
 // accepted acts are learned and count for popularity when the service is back. Sending all acts
 // again does not change the learning.
-func TestActsWhileServicesAreDown(t *testing.T) {
+func TestLearningDuringOutages(t *testing.T) {
 	t.Parallel()
 	cfg, own := ownRedis(t)
 	address, err := url.Parse(cfg.Elasticsearch.Addresses[0])
 	require.NoError(t, err)
 	elastic := newLink(t, address.Host)
 	cfg.Elasticsearch.Addresses = []string{"http://" + elastic.l.Addr().String()}
-	a := open(t, cfg, WithClock(at(noon).Now), quick)
+	a := open(t, cfg, WithClock(at(noon).Now), shortPauses)
 	const agent, n = "u_1", 12
 	items := subjects(n + 1)
 	read := items[n].ID // by other readers
@@ -121,7 +122,7 @@ func TestActsWhileServicesAreDown(t *testing.T) {
 	}
 	acts(0, 4)
 	require.Len(t, accepted, 4)
-	cached(t, a, seen)
+	waitItemsCached(t, a, seen)
 	elastic.set(true)
 	acts(4, 8)
 	require.Len(t, accepted, 8, "items and profile are cached: acts are accepted while Elasticsearch is away")
@@ -129,7 +130,7 @@ func TestActsWhileServicesAreDown(t *testing.T) {
 	require.NoError(t, a.popular.Flush(t.Context()), "it is counted in Redis")
 	require.Error(t, a.publisher.Flush(t.Context()))
 	elastic.set(false)
-	require.Equal(t, accepted, subjectsOf(flushed(t, a, agent)))
+	require.Equal(t, accepted, subjectsOf(flushedLearning(t, a, agent)))
 	testenv.WaitFor(t, func() bool { return a.Flush(t.Context()) == nil }, "what was accepted is counted")
 	n2h, _ := popular(t, a, read)
 	require.InDelta(t, 1, n2h, 1e-9)
@@ -141,25 +142,25 @@ func TestActsWhileServicesAreDown(t *testing.T) {
 	defer cancel()
 	require.ErrorIs(t, a.popular.Forget(brief, "p_2"), popularity.ErrUnavailable)
 	own.Start()
-	asked(t, a)
-	require.Equal(t, accepted, subjectsOf(flushed(t, a, agent)), "nothing that was accepted is lost, nor counts that was refused")
+	waitRedisUsed(t, a)
+	require.Equal(t, accepted, subjectsOf(flushedLearning(t, a, agent)), "nothing that was accepted is lost, nor counts that was refused")
 	testenv.WaitFor(t, func() bool { return a.Flush(t.Context()) == nil }, "what was accepted is counted")
 	left, err := a.stores.live.Counts(t.Context(), []string{read})
 	require.NoError(t, err)
 	require.Equal(t, feed.Counts{}.Add(noon.Unix()), left[read], "this Redis kept nothing; what waited for it counts")
-	livesWithItsItem(t, a, items[n])
+	checkCountsOfItem(t, a, items[n])
 
 	require.NoError(t, a.Engine.Seen(t.Context(), agent, seen), "this Redis kept nothing")
 	acts(0, n)
 	require.Len(t, accepted, n)
-	got := flushed(t, a, agent)
+	got := flushedLearning(t, a, agent)
 	require.Equal(t, accepted, subjectsOf(got))
 	require.Len(t, got.Acts, n)
 }
 
-// livesWithItsItem checks that a click counted for an item survives a newer version of the item,
+// checkCountsOfItem checks that a click counted for an item survives a newer version of the item,
 // but not its deletion.
-func livesWithItsItem(t *testing.T, a *App, it feed.Item) {
+func checkCountsOfItem(t *testing.T, a *App, it feed.Item) {
 	t.Helper()
 	it.Title = "A newer version"
 	put(t, a, it)
@@ -170,12 +171,12 @@ func livesWithItsItem(t *testing.T, a *App, it feed.Item) {
 	n2h, _ = popular(t, a, it.ID)
 	require.Zero(t, n2h, "a deleted item loses its counts")
 	require.True(t, a.popular.Acted("p_2", []string{it.ID}, noon))
-	countsByItself(t, a, it.ID, 0.5)
+	waitCounted(t, a, it.ID, 0.5)
 }
 
-// cached waits until Redis has cached the contents of items. It deletes the marks that writes
-// leave, which prevent caching for a while.
-func cached(t *testing.T, a *App, ids []string) {
+// waitItemsCached waits until Redis has cached the contents of items. It deletes the marks that
+// writes leave, which prevent caching for a while.
+func waitItemsCached(t *testing.T, a *App, ids []string) {
 	t.Helper()
 	client := a.clients.redis
 	for _, id := range ids {
@@ -194,9 +195,9 @@ func cached(t *testing.T, a *App, ids []string) {
 	}, "the items to be cached")
 }
 
-// TestLearningIsCut cuts each request to Redis that changes a profile, before it is executed, after
-// it, or within its reply: the act counts once.
-func TestLearningIsCut(t *testing.T) {
+// TestLearningRedisDisconnectCountsOnce cuts each request to Redis that changes a profile, before
+// it is executed, after it, or within its reply: the act counts once.
+func TestLearningRedisDisconnectCountsOnce(t *testing.T) {
 	t.Parallel()
 	direct, err := url.Parse(testenv.RedisURL(t))
 	require.NoError(t, err)
@@ -215,7 +216,7 @@ func TestLearningIsCut(t *testing.T) {
 					return c.Name() == command && c.Mentions("feed:profile:") && c.Mentions(agent)
 				}})
 				react(t, a, agent, act(events.Click, items[0].ID))
-				assert.Equal(t, map[string]int{"all-0": 1, subject(0): 1}, clicks(flushed(t, a, agent)), agent)
+				assert.Equal(t, map[string]int{"all-0": 1, subject(0): 1}, clicks(flushedLearning(t, a, agent)), agent)
 				assert.True(t, fault.Fired(), agent)
 				proxy.Disarm(fault)
 				p, err := a.Engine.Profile(t.Context(), agent)

@@ -25,15 +25,15 @@ func clicks(l feed.Learning) map[string]int {
 	return all
 }
 
-// flushed returns the learning of an agent after the server has written all accepted acts.
-func flushed(t *testing.T, a *App, agent string) feed.Learning {
+// flushedLearning returns the learning of an agent after the server has written all accepted acts.
+func flushedLearning(t *testing.T, a *App, agent string) feed.Learning {
 	t.Helper()
 	testenv.WaitFor(t, func() bool { return a.learner.Flush(t.Context()) == nil }, "what was accepted to be learned")
-	return known(t, a, agent)
+	return learningOf(t, a, agent)
 }
 
-// lessons returns items of the same age, two for each subject.
-func lessons() []feed.Item {
+// itemsOfSubjects returns items of the same age, two for each subject.
+func itemsOfSubjects() []feed.Item {
 	var all []feed.Item
 	for i, subject := range []string{"astronomy", "beekeeping", "chemistry", "drawing", "economics"} {
 		for n := range 2 {
@@ -58,14 +58,14 @@ func learned(t *testing.T, a *App, agent string) map[string]feed.LearnedGain {
 	return all
 }
 
-// TestLearning follows acts into the next refresh of the acting agent, and of no other, on every
-// server, across a restart and a change of the profile, until they are forgotten.
-func TestLearning(t *testing.T) {
+// TestLearningChangesNextRefresh follows acts into the next refresh of the acting agent, and of no
+// other, on every server, across a restart and a change of the profile, until they are forgotten.
+func TestLearningChangesNextRefresh(t *testing.T) {
 	t.Parallel()
 	cfg, now := embedded(t), at(noon)
-	cfg.Ranking.PopularityWeight, cfg.Ranking.Popularity2h, cfg.Ranking.Popularity2d, cfg.Ranking.Diversity = 0, 0, 0, unvaried
+	cfg.Ranking.PopularityWeight, cfg.Ranking.Popularity2h, cfg.Ranking.Popularity2d, cfg.Ranking.Diversity = 0, 0, 0, noDiversity
 	a := open(t, cfg, WithClock(now.Now))
-	put(t, a, lessons()...)
+	put(t, a, itemsOfSubjects()...)
 	const agent = "u_1"
 	first := ids(ask(t, a, refresh(agent, 4)))
 	require.Equal(t, []string{"astronomy-0", "astronomy-1", "beekeeping-0", "beekeeping-1"}, first)
@@ -112,9 +112,9 @@ func TestLearning(t *testing.T) {
 	require.Error(t, err, "nothing is known of them")
 }
 
-// TestActsAtOnceAreLearned sends acts of one reader from several concurrent clients, some of them
-// twice: the learned evidence is the sum of the distinct acts.
-func TestActsAtOnceAreLearned(t *testing.T) {
+// TestLearningConcurrentEvents sends acts of one reader from several concurrent clients, some of
+// them twice: the learned evidence is the sum of the distinct acts.
+func TestLearningConcurrentEvents(t *testing.T) {
 	t.Parallel()
 	a := open(t, embedded(t), WithClock(at(noon).Now))
 	const agent, n = "u_1", 60
@@ -138,7 +138,7 @@ func TestActsAtOnceAreLearned(t *testing.T) {
 	}
 	all.Wait()
 	require.NoError(t, a.Flush(t.Context()))
-	got := known(t, a, agent)
+	got := learningOf(t, a, agent)
 	want := map[string]int{"all-0": n / 2, "all-1": n / 2}
 	for i := range items {
 		want[subject(i)] = 1

@@ -17,9 +17,10 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// lengthens says for each operation that writes which lists an agent can make longer with it. The
-// lists of a profile are tested here, the others, by every store, in the named cases of socialtest.
-var lengthens = map[string]string{
+// listsLengthenedBy says for each operation that writes which lists an agent can make longer with
+// it. The lists of a profile are tested here, the others, by every store, in the named cases of
+// socialtest.
+var listsLengthenedBy = map[string]string{
 	"PUT /v1/agents/{agent_id}/profile":                   "profile",
 	"PATCH /v1/agents/{agent_id}/profile":                 "profile",
 	"PUT /v1/agents/{agent_id}/muted/authors/{author}":    "profile",
@@ -53,9 +54,9 @@ var profileLists = map[string]int{
 	"muted_authors": feed.MaxMutes, "muted_tags": feed.MaxMutes, "muted_items": feed.MaxMutedItems,
 }
 
-// TestEveryListIsKnown fails for a new list of a profile, or a new operation that writes, until
-// the tables above say what happens at its limit.
-func TestEveryListIsKnown(t *testing.T) {
+// TestLimitsCoverEveryListAndWrite fails for a new list of a profile, or a new operation that
+// writes, until the tables above say what happens at its limit.
+func TestLimitsCoverEveryListAndWrite(t *testing.T) {
 	t.Parallel()
 	var fields []string
 	for field := range fieldsOf(reflect.TypeFor[feed.Profile]()) {
@@ -82,7 +83,7 @@ func TestEveryListIsKnown(t *testing.T) {
 			}
 		}
 	}
-	assert.ElementsMatch(t, slices.Collect(maps.Keys(lengthens)), writes)
+	assert.ElementsMatch(t, slices.Collect(maps.Keys(listsLengthenedBy)), writes)
 }
 
 // fieldsOf yields the fields of a struct.
@@ -96,9 +97,9 @@ func fieldsOf(of reflect.Type) func(yield func(reflect.StructField) bool) {
 	}
 }
 
-// TestNoListDropsItsOldest fills each list of a profile, and adds one more by every operation that
-// can: that is refused, and the list stays as it was. Removing one makes room.
-func TestNoListDropsItsOldest(t *testing.T) {
+// TestLimitsFullProfileListRefusesMore fills each list of a profile, and adds one more by every
+// operation that can: that is refused, and the list stays as it was. Removing one makes room.
+func TestLimitsFullProfileListRefusesMore(t *testing.T) {
 	t.Parallel()
 	_, s := untrusted(t, embedded(t))
 	for list, most := range profileLists {
@@ -157,8 +158,9 @@ func listOf(list string, n int) string {
 	return "[" + strings.Join(entries, ",") + "]"
 }
 
-// TestEveryBlockIsKept blocks more agents than any list of a profile may have: blocks have no limit.
-func TestEveryBlockIsKept(t *testing.T) {
+// TestLimitsBlocksAreUnlimited blocks more agents than any list of a profile may have: blocks have
+// no limit.
+func TestLimitsBlocksAreUnlimited(t *testing.T) {
 	t.Parallel()
 	_, s := untrusted(t, embedded(t))
 	const blocks = 1200

@@ -14,7 +14,7 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-func saysNew(t *testing.T, a *App, method, path, agent, body string) bool {
+func isNewReader(t *testing.T, a *App, method, path, agent, body string) bool {
 	t.Helper()
 	var answer struct {
 		Data struct {
@@ -31,8 +31,8 @@ func saysNew(t *testing.T, a *App, method, path, agent, body string) bool {
 	return true
 }
 
-// TestANewReader follows a reader from their first call on.
-func TestANewReader(t *testing.T) {
+// TestNewReaderFlag follows a reader from their first call on.
+func TestNewReaderFlag(t *testing.T) {
 	t.Parallel()
 	const (
 		peek  = `{"action":"refresh","silent":true}`
@@ -48,11 +48,11 @@ func TestANewReader(t *testing.T) {
 			put(t, a, subjects(40)...)
 			ask := func(agent, body string) bool {
 				t.Helper()
-				return saysNew(t, a, http.MethodPost, "/v1/feed", agent, body)
+				return isNewReader(t, a, http.MethodPost, "/v1/feed", agent, body)
 			}
 			timeline := func(agent string) bool {
 				t.Helper()
-				return saysNew(t, a, http.MethodGet, "/v1/timeline", agent, "")
+				return isNewReader(t, a, http.MethodGet, "/v1/timeline", agent, "")
 			}
 			assert.True(t, timeline("u_1"), "the timeline, before the first refresh")
 			assert.True(t, ask("u_1", first), "the first refresh")
@@ -82,9 +82,9 @@ func TestANewReader(t *testing.T) {
 	}
 }
 
-// TestSuggestionsAreFollowed goes from follows to suggestions, and from these to following several
+// TestNewReaderSuggestions goes from follows to suggestions, and from these to following several
 // authors in one call.
-func TestSuggestionsAreFollowed(t *testing.T) {
+func TestNewReaderSuggestions(t *testing.T) {
 	t.Parallel()
 	for _, m := range networks {
 		t.Run(m.name, func(t *testing.T) {
@@ -123,7 +123,7 @@ func TestSuggestionsAreFollowed(t *testing.T) {
 				Author: "ann", Caption: "Rain", CreatedAt: noon.Unix() - 60, Audience: social.Audience{Public: true},
 			}, social.Creation{})
 			require.NoError(t, err)
-			settled(t, a)
+			waitSettled(t, a)
 			suggested := func(agent string) []api.Suggestion {
 				t.Helper()
 				var answer struct{ Data api.Suggestions }

@@ -24,9 +24,11 @@ import (
 	"github.com/freshet/freshet/recall"
 )
 
+// TestElasticsearchDown cuts the link to Elasticsearch: sessions continue, a refresh uses an
+// earlier recall, and readers of whom too little is known get an error.
 func TestElasticsearchDown(t *testing.T) {
 	t.Parallel()
-	cfg, es := cutOff(t)
+	cfg, es := elasticsearchLink(t)
 	clock := at(noon)
 	a := open(t, cfg, WithClock(clock.Now))
 	put(t, a, madeItems(600)...)
@@ -40,7 +42,7 @@ func TestElasticsearchDown(t *testing.T) {
 	}
 	mine := feed.Profile{Interests: map[string]float64{"tag-3": 2}}
 	require.NoError(t, a.Engine.PutProfile(t.Context(), "u_2", mine))
-	cacheAll(t, a)
+	cacheAllItems(t, a)
 
 	es.set(true)
 	clock.Advance(time.Minute)
@@ -70,7 +72,7 @@ func TestElasticsearchDown(t *testing.T) {
 	require.ErrorIs(t, err, recall.ErrUnavailable, "too old, and no session: an error")
 
 	es.set(false)
-	healthy(t, a)
+	waitHealthy(t, a)
 	answer = ask(t, a, refresh("u_1", 10))
 	assert.Nil(t, answer.Degraded)
 	seen.add(t, "after", ids(answer))
@@ -85,12 +87,13 @@ func mixed() []feed.Item {
 	return items
 }
 
-// TestStandby checks that while Elasticsearch is down a reader without a session gets the list that
-// the server recalled for all readers, without what they have muted. No content is cached in Redis.
-func TestStandby(t *testing.T) {
+// TestElasticsearchDownFallbackList checks that while Elasticsearch is down a reader without a
+// session gets the list that the server recalled for all readers, without what they have muted. No
+// content is cached in Redis.
+func TestElasticsearchDownFallbackList(t *testing.T) {
 	t.Parallel()
-	cfg, es := cutOff(t)
-	cfg.Ranking.Diversity = unvaried
+	cfg, es := elasticsearchLink(t)
+	cfg.Ranking.Diversity = noDiversity
 	put(t, open(t, cfg, WithClock(at(noon).Now)), mixed()...)
 	cfg.DataDir = t.TempDir()
 	clock := at(noon)
@@ -156,7 +159,7 @@ func TestStandby(t *testing.T) {
 	assert.Equal(t, "down", state.state)
 
 	es.set(false)
-	healthy(t, a)
+	waitHealthy(t, a)
 	assert.Equal(t, readiness{status: http.StatusOK, state: "up"}, ready(t, a))
 }
 
@@ -199,11 +202,11 @@ func startCold(t *testing.T, cfg *configs.Config) *coldNode {
 	return n
 }
 
-// TestStartWithoutElasticsearch checks that the server starts, serves what it can, and becomes
-// ready after Elasticsearch has answered a search. The index is external, so the server must not
-// guess its fields. The stored ranking is in force before the first recall, which must not use the
+// TestElasticsearchDownAtStart checks that the server starts, serves what it can, and becomes ready
+// after Elasticsearch has answered a search. The index is external, so the server must not guess
+// its fields. The stored ranking is in force before the first recall, which must not use the
 // configured one.
-func TestStartWithoutElasticsearch(t *testing.T) {
+func TestElasticsearchDownAtStart(t *testing.T) {
 	t.Parallel()
 	cfg := services(t)
 	ownIndices(t, &cfg)
@@ -213,7 +216,7 @@ func TestStartWithoutElasticsearch(t *testing.T) {
 	put(t, before, madeItems(600)...)
 	first := ask(t, before, refresh("u_1", 10))
 	require.Nil(t, first.Degraded)
-	cacheAll(t, before)
+	cacheAllItems(t, before)
 	_, err := before.ranking.Change(t.Context(), ranking.Change{
 		By: "test", Why: "test", Edit: func(r *feed.Ranking) error { r.Decay.Scale = 3 * time.Hour; return nil },
 	})
@@ -222,7 +225,7 @@ func TestStartWithoutElasticsearch(t *testing.T) {
 	es := startCold(t, &cfg)
 	es.set(true)
 	cfg.DataDir = t.TempDir()
-	a := open(t, cfg, WithClock(at(noon).Now), quick)
+	a := open(t, cfg, WithClock(at(noon).Now), shortPauses)
 	state := ready(t, a)
 	assert.Equal(t, http.StatusServiceUnavailable, state.status)
 	assert.Equal(t, "down", state.state)
@@ -244,7 +247,7 @@ func TestStartWithoutElasticsearch(t *testing.T) {
 	<-es.refused
 	assert.Equal(t, http.StatusServiceUnavailable, ready(t, a).status, "it answers pings, but no search")
 	es.warm()
-	becomesReady(t, a)
+	waitReady(t, a)
 	answer = ask(t, a, refresh("u_1", 10))
 	assert.Nil(t, answer.Degraded)
 	assert.Len(t, answer.Docs, 10)
@@ -255,10 +258,10 @@ func TestStartWithoutElasticsearch(t *testing.T) {
 	assert.Equal(t, "degraded", state.state)
 }
 
-// TestStatusesOfElasticsearch checks that, whatever status Elasticsearch or a proxy before it
+// TestElasticsearchErrorStatuses checks that, whatever status Elasticsearch or a proxy before it
 // answers, known readers get degraded answers, writes are refused for now, and readiness reports
 // it.
-func TestStatusesOfElasticsearch(t *testing.T) {
+func TestElasticsearchErrorStatuses(t *testing.T) {
 	t.Parallel()
 	cfg := services(t)
 	var status atomic.Int64
@@ -284,7 +287,7 @@ func TestStatusesOfElasticsearch(t *testing.T) {
 	cfg.Elasticsearch.Addresses = []string{proxy.URL}
 	a := open(t, cfg, WithClock(at(noon).Now))
 	put(t, a, madeItems(600)...)
-	cacheAll(t, a)
+	cacheAllItems(t, a)
 	call := func(method, path, agent, body string) (int, string) {
 		r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
 		r.Header.Set("X-Agent-ID", agent)

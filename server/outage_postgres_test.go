@@ -16,9 +16,9 @@ import (
 	"github.com/freshet/freshet/social/socialtest"
 )
 
-// waysAway are the ways in which PostgreSQL can become unreachable; each returns a function that
-// restores it.
-var waysAway = map[string]func(t *testing.T, p *testenv.OwnPostgres) (back func()){
+// postgresOutages are the ways in which PostgreSQL can become unreachable; each returns a function
+// that restores it.
+var postgresOutages = map[string]func(t *testing.T, p *testenv.OwnPostgres) (back func()){
 	"stopped": func(_ *testing.T, p *testenv.OwnPostgres) func() {
 		p.Crash()
 		return p.Start
@@ -31,7 +31,7 @@ var waysAway = map[string]func(t *testing.T, p *testenv.OwnPostgres) (back func(
 }
 
 // scroll reads a timeline page by page, until its end or an error.
-func (s *keptSystem) scroll(reader string, limit string) (ids []string, last keptAnswer) {
+func (s *httpSystem) scroll(reader string, limit string) (ids []string, last httpAnswer) {
 	s.Helper()
 	cursor := ""
 	for {
@@ -47,7 +47,7 @@ func (s *keptSystem) scroll(reader string, limit string) (ids []string, last kep
 	}
 }
 
-func (s *keptSystem) publish(p social.Post) string {
+func (s *httpSystem) publish(p social.Post) string {
 	s.Helper()
 	p.Caption = "secret of " + p.ID
 	_, _, err := s.a.network.fanout.Store().CreatePost(s.Context(), p, social.Creation{})
@@ -55,8 +55,8 @@ func (s *keptSystem) publish(p social.Post) string {
 	return p.ID
 }
 
-// fill creates a network: what "reader" follows, with posts for every audience.
-func (s *keptSystem) fill() (public []string) {
+// createNetwork creates a network: what "reader" follows, with posts for every audience.
+func (s *httpSystem) createNetwork() (public []string) {
 	s.Helper()
 	ctx, store := s.Context(), s.a.network.fanout.Store()
 	for _, author := range []string{"ann", "bob", "eve"} {
@@ -83,20 +83,20 @@ func (s *keptSystem) fill() (public []string) {
 		p.CreatedAt = at + int64(i)
 		s.publish(p)
 	}
-	settled(s, s.a)
-	s.cached("post:public1", "post:public2", "post:public3", "post:muted", "post:deleted", "post:erased")
+	waitSettled(s, s.a)
+	s.waitCached("post:public1", "post:public2", "post:public3", "post:muted", "post:deleted", "post:erased")
 	return []string{"post:public3", "post:public2", "post:public1"}
 }
 
-// TestReadingWithoutTheSocialStore makes PostgreSQL unreachable: readers get the cached public
-// posts, and nothing else.
-func TestReadingWithoutTheSocialStore(t *testing.T) {
+// TestPostgresDownServesCachedPublicPosts makes PostgreSQL unreachable: readers get the cached
+// public posts, and nothing else.
+func TestPostgresDownServesCachedPublicPosts(t *testing.T) {
 	t.Parallel()
-	for name, take := range waysAway {
+	for name, take := range postgresOutages {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p, s := keptConfig(t)
-			public := s.fill()
+			p, s := ownPostgres(t)
+			public := s.createNetwork()
 			require.Equal(t, 200, s.call("reader", "PUT", "/v1/agents/reader/profile", `{"muted_tags":["dull"]}`).status)
 			for _, id := range []string{"post:public1", "post:public2"} {
 				require.Equal(t, 200, s.call("reader", "PUT", "/v1/posts/"+id+"/like", "").status)
@@ -109,8 +109,8 @@ func TestReadingWithoutTheSocialStore(t *testing.T) {
 				s.call("reader", "GET", "/v1/posts/"+id, "")
 			}
 			refreshIndex(t, s.a)
-			settled(t, s.a)
-			s.onlyPublicIsKept(public)
+			waitSettled(t, s.a)
+			s.onlyPublicIsCached(public)
 			want, _ := s.scroll("reader", "3")
 
 			back := take(t, p)
@@ -125,7 +125,7 @@ func TestReadingWithoutTheSocialStore(t *testing.T) {
 					require.False(t, p.InFeed.HasLiked || p.InFeed.CanReply || p.InFeed.CanReact)
 				}
 			}
-			s.others(public)
+			s.checkOtherRoutes(public)
 			s.writesAreRefused()
 
 			back()
@@ -136,13 +136,13 @@ func TestReadingWithoutTheSocialStore(t *testing.T) {
 				return slices.Equal(want, got)
 			}, "the timeline to be as before: %v", want)
 			require.Equal(t, "follow", *s.call("reader", "GET", "/v1/posts/post:public1", "").Data.InFeed.Reason)
-			settled(t, s.a)
+			waitSettled(t, s.a)
 		})
 	}
 }
 
-// onlyPublicIsKept checks all cards in Redis.
-func (s *keptSystem) onlyPublicIsKept(public []string) {
+// onlyPublicIsCached checks all cards in Redis.
+func (s *httpSystem) onlyPublicIsCached(public []string) {
 	s.Helper()
 	ctx, client := s.Context(), s.a.clients.redis
 	keys, err := client.Keys(ctx, s.a.cfg.Redis.KeyPrefix+"feed:post:*").Result()
@@ -157,7 +157,7 @@ func (s *keptSystem) onlyPublicIsKept(public []string) {
 	}
 }
 
-func (s *keptSystem) others(public []string) {
+func (s *httpSystem) checkOtherRoutes(public []string) {
 	s.Helper()
 	for _, id := range append([]string{
 		"post:followers", "post:circle", "post:mention", "post:remote", "post:granted", "post:deleted", "post:erased", "post:never",
@@ -191,7 +191,7 @@ func (s *keptSystem) others(public []string) {
 	}
 }
 
-func (s *keptSystem) writesAreRefused() {
+func (s *httpSystem) writesAreRefused() {
 	s.Helper()
 	for _, w := range [][3]string{
 		{"POST", "/v1/posts", `{"caption":"x"}`},

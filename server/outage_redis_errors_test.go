@@ -15,9 +15,9 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// TestRedisRefusesTheServer revokes permissions of a running server in Redis: that is an outage of
-// Redis only, during which the feed works.
-func TestRedisRefusesTheServer(t *testing.T) {
+// TestRedisPermissionsRevoked revokes permissions of a running server in Redis: that is an outage
+// of Redis only, during which the feed works.
+func TestRedisPermissionsRevoked(t *testing.T) {
 	t.Parallel()
 	for name, rules := range map[string][]any{
 		"another password": {"resetpass", ">another"},
@@ -40,11 +40,11 @@ func TestRedisRefusesTheServer(t *testing.T) {
 			}
 			as("reset", "on", ">word", "~*", "&*", "+@all")
 			cfg.Redis.URL, cfg.Redis.Password = "redis://freshet@"+r.Addr, "word"
-			a := open(t, cfg, WithClock(at(noon).Now), quick)
+			a := open(t, cfg, WithClock(at(noon).Now), shortPauses)
 			put(t, a, madeItems(300)...)
 			before := ask(t, a, refresh("u_1", 10))
 			require.Nil(t, before.Degraded)
-			recorded(t, a)
+			waitRecorded(t, a)
 
 			as(rules...)
 			seen := newOnce()
@@ -57,17 +57,17 @@ func TestRedisRefusesTheServer(t *testing.T) {
 			assert.NoError(t, a.checks.Check(t.Context())["elasticsearch"].Err, "the breaker of Elasticsearch is shut")
 
 			as("reset", "on", ">word", "~*", "&*", "+@all")
-			healthy(t, a)
+			waitHealthy(t, a)
 			seen.add(t, "after", ids(ask(t, a, refresh("u_1", 10))))
 			assert.Equal(t, gobreaker.StateClosed, a.clients.breaker.State())
 		})
 	}
 }
 
-// TestRedisGetsAPassword sets a password while servers without one, or with another, are connected.
-// Redis then refuses all commands before authentication. Long ones it even answers with a protocol
-// error, and closes the connection.
-func TestRedisGetsAPassword(t *testing.T) {
+// TestRedisPasswordChanged sets a password while servers without one, or with another, are
+// connected. Redis then refuses all commands before authentication. Long ones it even answers with
+// a protocol error, and closes the connection.
+func TestRedisPasswordChanged(t *testing.T) {
 	t.Parallel()
 	for name, password := range map[string]string{"none is given": "", "another is given": "old"} {
 		t.Run(name, func(t *testing.T) {
@@ -84,7 +84,7 @@ func TestRedisGetsAPassword(t *testing.T) {
 			}
 			set(password)
 			cfg.Redis.Password = password
-			a := open(t, cfg, WithClock(at(noon).Now), quick)
+			a := open(t, cfg, WithClock(at(noon).Now), shortPauses)
 			put(t, a, madeItems(400)...)
 			seen := newOnce()
 			turn := func(when string, degraded bool) {
@@ -98,7 +98,7 @@ func TestRedisGetsAPassword(t *testing.T) {
 				}
 			}
 			turn("before", false)
-			recorded(t, a)
+			waitRecorded(t, a)
 			set("new")
 			require.NoError(t, one.Do(t.Context(), "CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes").Err())
 			for range 5 {
@@ -107,18 +107,18 @@ func TestRedisGetsAPassword(t *testing.T) {
 			assert.NoError(t, a.checks.Check(t.Context())["elasticsearch"].Err)
 			assert.Error(t, a.checks.Check(t.Context())["redis"].Err)
 			set(password)
-			healthy(t, a)
+			waitHealthy(t, a)
 			turn("after", false)
 		})
 	}
 }
 
-// TestARedisWithoutFilters replaces Redis with one that does not support filters: the feed works
-// without them, and readiness and the metric report it although that Redis answers.
-func TestARedisWithoutFilters(t *testing.T) {
+// TestRedisWithoutBloomFilters replaces Redis with one that does not support filters: the feed
+// works without them, and readiness and the metric report it although that Redis answers.
+func TestRedisWithoutBloomFilters(t *testing.T) {
 	t.Parallel()
 	cfg, r := ownRedis(t)
-	a := open(t, cfg, WithClock(at(noon).Now), quick)
+	a := open(t, cfg, WithClock(at(noon).Now), shortPauses)
 	put(t, a, madeItems(100)...)
 	require.Nil(t, ask(t, a, refresh("u_1", 5)).Degraded)
 	r.Kill()
@@ -133,16 +133,16 @@ func TestARedisWithoutFilters(t *testing.T) {
 	}
 	r.Kill()
 	r.Start()
-	healthy(t, a)
+	waitHealthy(t, a)
 	require.NoError(t, a.checks.Check(t.Context())["redis"].Err)
 }
 
-// TestARedisThatTakesNoWrites checks that readiness and the metric report a Redis that only answers
+// TestRedisReadOnlyIsReported checks that readiness and the metric report a Redis that only answers
 // reads, until it accepts writes again.
-func TestARedisThatTakesNoWrites(t *testing.T) {
+func TestRedisReadOnlyIsReported(t *testing.T) {
 	t.Parallel()
 	cfg, r := ownRedis(t)
-	a := open(t, cfg, WithClock(at(noon).Now), quick)
+	a := open(t, cfg, WithClock(at(noon).Now), shortPauses)
 	put(t, a, madeItems(100)...)
 	admin := redis.NewClient(&redis.Options{Addr: r.Addr})
 	t.Cleanup(func() { _ = admin.Close() })
@@ -165,17 +165,17 @@ func TestARedisThatTakesNoWrites(t *testing.T) {
 		assert.True(t, state.Optional, name)
 		assert.Contains(t, ask(t, a, refresh("u_1", 5)).Degraded, "session", name)
 		require.NoError(t, turn(false), name)
-		healthy(t, a)
+		waitHealthy(t, a)
 	}
 }
 
-// TestAKeyOfSomebodyElse puts a value of another program in the place of a reader's key. That
+// TestRedisKeyOfWrongType puts a value of another program in the place of a reader's key. That
 // reader gets degraded answers and no other is affected. After its deletion everything works as
 // before.
-func TestAKeyOfSomebodyElse(t *testing.T) {
+func TestRedisKeyOfWrongType(t *testing.T) {
 	t.Parallel()
 	cfg, r := ownRedis(t)
-	a := open(t, cfg, WithClock(at(noon).Now), quick)
+	a := open(t, cfg, WithClock(at(noon).Now), shortPauses)
 	put(t, a, madeItems(400)...)
 	admin := redis.NewClient(&redis.Options{Addr: r.Addr})
 	t.Cleanup(func() { _ = admin.Close() })
@@ -196,7 +196,7 @@ func TestAKeyOfSomebodyElse(t *testing.T) {
 			agent := "u_" + name + "_" + kind
 			seen := newOnce()
 			seen.add(t, what, ids(ask(t, a, refresh(agent, 5))))
-			recorded(t, a)
+			waitRecorded(t, a)
 			require.NoError(t, admin.Del(t.Context(), key(agent)).Err())
 			require.NoError(t, write(key(agent)))
 			for range 2 {
@@ -215,21 +215,22 @@ func TestAKeyOfSomebodyElse(t *testing.T) {
 	require.NoError(t, a.checks.Check(t.Context())["redis"].Err)
 }
 
-// TestAtMaxmemory fills Redis to its maxmemory: answers work without the session, and impressions
-// wait on disk. When there is memory again, everything is recorded and nothing is repeated.
-func TestAtMaxmemory(t *testing.T) {
+// TestRedisMaxmemoryLosesNothing fills Redis to its maxmemory: answers work without the session,
+// and impressions wait on disk. When there is memory again, everything is recorded and nothing is
+// repeated.
+func TestRedisMaxmemoryLosesNothing(t *testing.T) {
 	t.Parallel()
 	cfg, r := ownRedis(t)
-	a := open(t, cfg, WithClock(at(noon).Now), quick)
+	a := open(t, cfg, WithClock(at(noon).Now), shortPauses)
 	other := cfg
 	other.DataDir = t.TempDir()
 	put(t, a, madeItems(200)...)
-	b := open(t, other, WithClock(at(noon).Now), quick)
-	healthy(t, a)
+	b := open(t, other, WithClock(at(noon).Now), shortPauses)
+	waitHealthy(t, a)
 	seen := newOnce()
 	seen.add(t, "before", ids(ask(t, a, refresh("u_1", 10))))
 	seen.add(t, "before", ids(ask(t, a, loadMore("u_1", 10))))
-	recorded(t, a)
+	waitRecorded(t, a)
 
 	client := redis.NewClient(&redis.Options{Addr: r.Addr})
 	defer func() { _ = client.Close() }()
@@ -252,8 +253,8 @@ func TestAtMaxmemory(t *testing.T) {
 	assert.NotEmpty(t, waiting, "impressions wait on disk")
 
 	require.NoError(t, client.ConfigSet(t.Context(), "maxmemory", "0").Err())
-	inFilters(t, a, given)
-	pageOn(t, b, seen)
-	healthy(t, a)
-	healthy(t, b)
+	waitInFilters(t, a, given)
+	readSession(t, b, seen)
+	waitHealthy(t, a)
+	waitHealthy(t, b)
 }

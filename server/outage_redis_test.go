@@ -21,10 +21,10 @@ import (
 	"github.com/freshet/freshet/server/breaker"
 )
 
-// TestRedisDown kills and freezes Redis during a session. The feed continues and repeats nothing
-// that this process remembers. Its deliveries meanwhile are in a filter once Redis is back, even an
-// empty one. A retry gets the same page, during the outage and after it.
-func TestRedisDown(t *testing.T) {
+// TestRedisDownFailOpen kills and freezes Redis during a session. The feed continues and repeats
+// nothing that this process remembers. Its deliveries meanwhile are in a filter once Redis is back,
+// even an empty one. A retry gets the same page, during the outage and after it.
+func TestRedisDownFailOpen(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name       string
@@ -38,12 +38,12 @@ func TestRedisDown(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			cfg, r := c.config(t)
-			a := open(t, cfg, WithClock(at(noon).Now), quick)
+			a := open(t, cfg, WithClock(at(noon).Now), shortPauses)
 			put(t, a, madeItems(300)...)
 			before := ask(t, a, refresh("u_1", 10))
 			require.Nil(t, before.Degraded)
 			retries := beginRetries(t, a)
-			recorded(t, a)
+			waitRecorded(t, a)
 
 			c.down(r)
 			seen := newOnce()
@@ -64,7 +64,7 @@ func TestRedisDown(t *testing.T) {
 					return answer.Degraded == nil
 				}, "an answer from the old session")
 			}
-			healthy(t, a)
+			waitHealthy(t, a)
 			retries.afterwards(t, a, !c.forgets)
 			if c.forgets {
 				for _, id := range ids(before) {
@@ -77,7 +77,7 @@ func TestRedisDown(t *testing.T) {
 			for id := range seen.seen {
 				groups = append(groups, id)
 			}
-			accounted(t, a, groups)
+			waitAccounted(t, a, groups)
 		})
 	}
 }
@@ -97,7 +97,7 @@ func firstWithoutRedis(t *testing.T, a *App, seen *once) {
 // withoutRedis continues to read while Redis is down.
 func withoutRedis(t *testing.T, a *App, seen *once) {
 	t.Helper()
-	trip(t, a.clients.breaker.Breaker, "command")
+	openBreaker(t, a.clients.breaker.Breaker, "command")
 	_, err := a.stores.sessions.Pop(t.Context(), cache.Pop{Agent: "u_1", Limit: 1, Now: noon})
 	require.ErrorIs(t, err, cache.ErrUnavailable)
 	for range 5 {
@@ -114,30 +114,31 @@ func withoutRedis(t *testing.T, a *App, seen *once) {
 	assert.NotNil(t, badge.Degraded)
 }
 
-// TestRedisDownClosed checks that a server that fails closed refuses calls without dedup.
-func TestRedisDownClosed(t *testing.T) {
+// TestRedisDownFailClosed checks that a server that fails closed refuses calls without dedup.
+func TestRedisDownFailClosed(t *testing.T) {
 	t.Parallel()
 	cfg, r := redisAlone(t)
 	cfg.Dedup.OnFailure = configs.FailClosed
-	a := open(t, cfg, WithClock(at(noon).Now), quick)
+	a := open(t, cfg, WithClock(at(noon).Now), shortPauses)
 	put(t, a, madeItems(50)...)
 	first := ask(t, a, refresh("u_1", 10))
 	r.Freeze()
 	for _, request := range []engine.Request{refresh("u_1", 10), loadMore("u_1", 10)} {
 		_, err := a.Engine.Feed(t.Context(), request)
 		require.Error(t, err)
-		trip(t, a.clients.breaker.Breaker, "command")
+		openBreaker(t, a.clients.breaker.Breaker, "command")
 	}
 	assert.False(t, a.checks.Check(t.Context())["redis"].Optional, "failing closed, the server is not ready")
 	r.Thaw()
-	healthy(t, a)
+	waitHealthy(t, a)
 	seen := newOnce()
 	seen.add(t, "before", ids(first))
 	seen.add(t, "after", ids(ask(t, a, loadMore("u_1", 10))))
 }
 
-// TestOpenRefuses checks that a server that fails closed does not start without Redis.
-func TestOpenRefuses(t *testing.T) {
+// TestRedisDownFailClosedRefusesStart checks that a server that fails closed does not start without
+// Redis.
+func TestRedisDownFailClosedRefusesStart(t *testing.T) {
 	t.Parallel()
 	_, err := Open(t.Context(), onRedis(t, "", "127.0.0.1:1"))
 	require.ErrorContains(t, err, "redis")
@@ -255,9 +256,9 @@ func (tripsHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proce
 	}
 }
 
-// TestARequestAsksAFrozenRedisOnce counts the calls that one request makes to a
-// Redis that does not answer.
-func TestARequestAsksAFrozenRedisOnce(t *testing.T) {
+// TestRedisFrozenCalledOncePerRequest counts the calls that one request makes to a Redis that does
+// not answer.
+func TestRedisFrozenCalledOncePerRequest(t *testing.T) {
 	t.Parallel()
 	cfg, r := ownRedis(t)
 	a := open(t, cfg, WithClock(at(noon).Now))
@@ -266,15 +267,15 @@ func TestARequestAsksAFrozenRedisOnce(t *testing.T) {
 	t.Cleanup(r.Thaw)                    // closing would wait for it
 	for _, cached := range []bool{false, true} {
 		if cached {
-			asked(t, a)
-			cacheAll(t, a)
+			waitRedisUsed(t, a)
+			cacheAllItems(t, a)
 		}
 		agent := func(action string) string { return fmt.Sprintf("u_%s_%t", action, cached) }
 		for action := range feedBodies {
 			ask(t, a, refresh(agent(action), 10))
 		}
-		recorded(t, a)
-		asked(t, a)
+		waitRecorded(t, a)
+		waitRedisUsed(t, a)
 		r.Freeze()
 		var all sync.WaitGroup
 		for action, body := range feedBodies {
@@ -291,9 +292,9 @@ func TestARequestAsksAFrozenRedisOnce(t *testing.T) {
 	}
 }
 
-// TestNobodyWaitsInVainForAFrozenRedis sends many concurrent requests, the first of which find out
-// that Redis is frozen. None may run out of time.
-func TestNobodyWaitsInVainForAFrozenRedis(t *testing.T) {
+// TestRedisFrozenFailsFast sends many concurrent requests, the first of which find out that Redis
+// is frozen. None may run out of time.
+func TestRedisFrozenFailsFast(t *testing.T) {
 	t.Parallel()
 	cfg, r := ownRedis(t)
 	cfg.Server.RequestTimeout = 10 * time.Second // only Redis may be slow, not a busy machine
@@ -303,8 +304,8 @@ func TestNobodyWaitsInVainForAFrozenRedis(t *testing.T) {
 	for i := range agents {
 		ask(t, a, refresh(fmt.Sprintf("u_%d", i), 10))
 	}
-	cacheAll(t, a)
-	recorded(t, a)
+	cacheAllItems(t, a)
+	waitRecorded(t, a)
 	r.Freeze()
 	t.Cleanup(r.Thaw)
 	for round := range 2 { // in the second round the breaker is open
@@ -320,18 +321,18 @@ func TestNobodyWaitsInVainForAFrozenRedis(t *testing.T) {
 		wg.Wait()
 	}
 	r.Thaw()
-	asked(t, a)
+	waitRedisUsed(t, a)
 }
 
-// TestACutConnectionIsNoReasonToGiveUp cuts idle connections: the client's retry succeeds, and the
+// TestRedisConnectionLostIsRetried cuts idle connections: the client's retry succeeds, and the
 // request uses Redis.
-func TestACutConnectionIsNoReasonToGiveUp(t *testing.T) {
+func TestRedisConnectionLostIsRetried(t *testing.T) {
 	t.Parallel()
-	k := newLink(t, oneRedis(t)[0])
+	k := newLink(t, redisAddrs(t)[0])
 	_, prefix := testenv.Redis(t)
 	a := open(t, onRedis(t, prefix, k.l.Addr().String()), WithClock(at(noon).Now))
 	put(t, a, madeItems(100)...)
-	asked(t, a)
+	waitRedisUsed(t, a)
 	k.set(true)
 	k.set(false)
 	status, answer := feedCall(t.Context(), a, "u_1", feedBodies["refresh"])

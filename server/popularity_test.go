@@ -20,9 +20,9 @@ func firstFor(t *testing.T, a *App, agent string) string {
 	return ask(t, a, refresh(agent, 3)).Docs[0].ID
 }
 
-// TestLivePopularity follows a click into the next refresh of other readers, across a restart and a
-// newer version of the item, to the deletion of the item.
-func TestLivePopularity(t *testing.T) {
+// TestPopularityFollowsClicks follows a click into the next refresh of other readers, across a
+// restart and a newer version of the item, to the deletion of the item.
+func TestPopularityFollowsClicks(t *testing.T) {
 	t.Parallel()
 	now, cfg := at(noon), embedded(t)
 	cfg.Ranking.PopularityWeight = 1
@@ -87,12 +87,12 @@ func TestLivePopularity(t *testing.T) {
 	// Counts reach recall without an explicit flush.
 	require.NoError(t, a.Engine.Seen(t.Context(), "u_2", []string{read}))
 	require.Equal(t, 1, react(t, a, "u_2", act(events.Click, read)).Accepted)
-	countsByItself(t, a, read, 1.5)
+	waitCounted(t, a, read, 1.5)
 }
 
-// TestErasedAgentsActs erases an agent over HTTP: their clicks and likes are forgotten, and their
-// contributions to counts remain.
-func TestErasedAgentsActs(t *testing.T) {
+// TestPopularityAfterErase erases an agent over HTTP: their clicks and likes are forgotten, and
+// their contributions to counts remain.
+func TestPopularityAfterErase(t *testing.T) {
 	t.Parallel()
 	cfg := embedded(t)
 	cfg.Auth.AdminToken = "test-admin-token-of-enough-length"

@@ -62,26 +62,26 @@ func putRanking(t *testing.T, a *App, body string) ranked {
 	return v
 }
 
-func inForce(t *testing.T, a *App, version int) {
+func waitRanking(t *testing.T, a *App, version int) {
 	t.Helper()
 	testenv.WaitFor(t, func() bool { return a.ranking.InForce().Version == version }, "version %d is in force", version)
 }
 
-// contest returns two items: the configured ranking prefers the new one, a ranking with a weight of
-// popularity the liked one.
-func contest() []feed.Item {
+// newAndLiked returns two items: the configured ranking prefers the new one, a ranking with a
+// weight of popularity the liked one.
+func newAndLiked() []feed.Item {
 	return []feed.Item{
 		{ID: "new", Title: "New", UpdateTime: noon.Add(-2 * time.Hour).Unix()},
 		{ID: "liked", Title: "Liked", UpdateTime: noon.Add(-10 * time.Hour).Unix(), Likes: 1_000_000},
 	}
 }
 
-var newcomers atomic.Int64
+var newReaders atomic.Int64
 
-// first returns the first item for a reader without impressions.
-func first(t *testing.T, a *App) string {
+// firstItem returns the first item for a reader without impressions.
+func firstItem(t *testing.T, a *App) string {
 	t.Helper()
-	return ids(ask(t, a, refresh(fmt.Sprint("somebody_", newcomers.Add(1)), 2)))[0]
+	return ids(ask(t, a, refresh(fmt.Sprint("somebody_", newReaders.Add(1)), 2)))[0]
 }
 
 // adminServers opens servers with open admin routes. Recalls are cached and the clock stands still,
@@ -94,24 +94,24 @@ func adminServers(t *testing.T, m mode, cfg *configs.Config) []*App {
 	}, WithRecallCache(time.Minute, staleFor))
 }
 
-// TestRankingReachesEveryServer changes the ranking on one server: the next refresh on each server
-// uses it, and it survives a restart.
-func TestRankingReachesEveryServer(t *testing.T) {
+// TestRankingChangeReachesEveryServer changes the ranking on one server: the next refresh on each
+// server uses it, and it survives a restart.
+func TestRankingChangeReachesEveryServer(t *testing.T) {
 	t.Parallel()
 	for _, m := range modes {
 		t.Run(m.name, func(t *testing.T) {
 			var cfg configs.Config
 			all := adminServers(t, m, &cfg)
 			a, b := all[0], all[len(all)-1]
-			put(t, a, contest()...)
-			require.Equal(t, "new", first(t, a))
-			require.Equal(t, "new", first(t, b))
+			put(t, a, newAndLiked()...)
+			require.Equal(t, "new", firstItem(t, a))
+			require.Equal(t, "new", firstItem(t, b))
 
 			v := putRanking(t, a, `{"ranking":{"popularity":{"weight":5}},"by":"ana","why":"likes count"}`)
 			require.Equal(t, 1, v.Version)
-			require.Equal(t, "liked", first(t, a), "at once on this server, a kept recall notwithstanding")
-			inForce(t, b, 1)
-			require.Equal(t, "liked", first(t, b))
+			require.Equal(t, "liked", firstItem(t, a), "at once on this server, a kept recall notwithstanding")
+			waitRanking(t, b, 1)
+			require.Equal(t, "liked", firstItem(t, b))
 
 			v, status, _ := rank(t, b, http.MethodGet, "/v1/ranking", "", "")
 			require.Equal(t, http.StatusOK, status)
@@ -122,14 +122,14 @@ func TestRankingReachesEveryServer(t *testing.T) {
 			v, status, msg := rank(t, b, http.MethodPost, "/v1/ranking/revert", `{"version":0,"by":"bob"}`, `"1"`)
 			require.Equal(t, http.StatusOK, status, msg)
 			require.Equal(t, 2, v.Version)
-			inForce(t, a, 2)
-			require.Equal(t, "new", first(t, a))
+			waitRanking(t, a, 2)
+			require.Equal(t, "new", firstItem(t, a))
 			putRanking(t, a, `{"ranking":{"popularity":{"weight":7}}}`)
 
 			closeApp(t, a)
 			again := open(t, cfg, WithClock(at(noon).Now))
 			require.Equal(t, 3, again.ranking.InForce().Version, "stored, and in force from the start")
-			require.Equal(t, "liked", first(t, again))
+			require.Equal(t, "liked", firstItem(t, again))
 			var history struct{ Versions []ranked }
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/ranking/history", nil)
 			r.Header.Set("X-Admin-Token", rankingSecret)
@@ -141,10 +141,10 @@ func TestRankingReachesEveryServer(t *testing.T) {
 	}
 }
 
-// TestRankingWhileTheCatalogIsDown checks that the ranking and its experiments stay in force, and
-// that changes are refused until the catalog is back.
-func TestRankingWhileTheCatalogIsDown(t *testing.T) {
-	cfg, es := cutOff(t)
+// TestRankingElasticsearchDown checks that the ranking and its experiments stay in force, and that
+// changes are refused until the catalog is back.
+func TestRankingElasticsearchDown(t *testing.T) {
+	cfg, es := elasticsearchLink(t)
 	cfg.Auth.AdminToken = rankingSecret
 	a := open(t, cfg, WithClock(at(noon).Now))
 	direct := cfg
@@ -153,7 +153,7 @@ func TestRankingWhileTheCatalogIsDown(t *testing.T) {
 	put(t, b, madeItems(600)...)
 	putRanking(t, a, `{"ranking":{"popularity":{"weight":5}},"experiments":[{"name":"half","share":0.5,"ranking":{"base":1}}]}`)
 	ask(t, a, refresh("u_1", 10))
-	cacheAll(t, a)
+	cacheAllItems(t, a)
 
 	es.set(true)
 	testenv.WaitFor(t, func() bool {
@@ -162,7 +162,7 @@ func TestRankingWhileTheCatalogIsDown(t *testing.T) {
 	}, "a change is refused")
 	testenv.WaitFor(t, func() bool { return strings.Contains(scrape(t, a), "\nfreshet_ranking_stale 1\n") },
 		"the server notices that it cannot read the ranking")
-	inForce(t, b, 1)
+	waitRanking(t, b, 1)
 	putRanking(t, b, `{"ranking":{"popularity":{"weight":0}}}`)
 	v, status, _ := rank(t, a, http.MethodGet, "/v1/ranking", "", "")
 	require.Equal(t, http.StatusOK, status)
@@ -179,8 +179,8 @@ func TestRankingWhileTheCatalogIsDown(t *testing.T) {
 	require.Len(t, answer.Docs, 10, "readers are answered")
 
 	es.set(false)
-	inForce(t, a, 2)
-	healthy(t, a)
+	waitRanking(t, a, 2)
+	waitHealthy(t, a)
 }
 
 func scrape(t *testing.T, a *App) string {
@@ -190,9 +190,9 @@ func scrape(t *testing.T, a *App) string {
 	return w.Body.String()
 }
 
-// TestAnExperimentsNameUsedAgain starts an experiment, ends it and reuses its name: the report has
+// TestRankingExperimentNameReused starts an experiment, ends it and reuses its name: the report has
 // no data of the first one.
-func TestAnExperimentsNameUsedAgain(t *testing.T) {
+func TestRankingExperimentNameReused(t *testing.T) {
 	for _, m := range modes {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
@@ -220,7 +220,7 @@ func TestAnExperimentsNameUsedAgain(t *testing.T) {
 			putRanking(t, a, `{"experiments":[{"name":"new","share":1,"ranking":{"base":1}}]}`)
 			require.EqualValues(t, 5, shown("u_1"))
 			putRanking(t, b, `{"experiments":[{"name":"new","share":1}]}`)
-			inForce(t, a, 2)
+			waitRanking(t, a, 2)
 			require.EqualValues(t, 10, shown("u_2"), "it goes on")
 			_, status, msg := rank(t, b, http.MethodPut, "/v1/ranking", `{"experiments":[{"name":"new","share":1,"ranking":{"base":2}}]}`, "")
 			require.Equal(t, http.StatusBadRequest, status)
@@ -233,9 +233,9 @@ func TestAnExperimentsNameUsedAgain(t *testing.T) {
 	}
 }
 
-// TestExploration checks, from the configuration to the counts, that a page has its share of
+// TestRankingExploration checks, from the configuration to the counts, that a page has its share of
 // explored items, and that clicks on them are counted.
-func TestExploration(t *testing.T) {
+func TestRankingExploration(t *testing.T) {
 	t.Parallel()
 	cfg := embedded(t)
 	cfg.Ranking.Explore.Share = 0.5
@@ -254,8 +254,8 @@ func TestExploration(t *testing.T) {
 	assert.Equal(t, []int64{20, 10, 3, 2}, []int64{n["impressions"], n["explored"], n["click"], n["explored_clicks"]})
 }
 
-// studied opens a system with the demo catalog as of a time.
-func studied(t *testing.T, now time.Time) *App {
+// demoSystem opens a system with the demo catalog as of a time.
+func demoSystem(t *testing.T, now time.Time) *App {
 	cfg := embedded(t)
 	cfg.Auth.AdminToken = "a-token-for-tests"
 	a := open(t, cfg, WithClock(at(now).Now))
@@ -278,19 +278,19 @@ func callAdmin[T any](t *testing.T, a *App, path, body string) T {
 	return envelope.Data
 }
 
-var studiedAt = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
+var demoTime = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 
-// TestCompareChangesNothing makes comparisons between two pages, which must be the same as without
-// them. The requested rankings are compared and replayed, for the agents with profiles.
-func TestCompareChangesNothing(t *testing.T) {
+// TestCompareAndReplayAreReadOnly makes comparisons between two pages, which must be the same as
+// without them. The requested rankings are compared and replayed, for the agents with profiles.
+func TestCompareAndReplayAreReadOnly(t *testing.T) {
 	t.Parallel()
-	a := studied(t, studiedAt)
+	a := demoSystem(t, demoTime)
 	seen := newOnce()
 	seen.add(t, "refresh", ids(ask(t, a, refresh("u_1", 10))))
-	recorded(t, a)
+	waitRecorded(t, a)
 	compare := func(body string) offline.Comparison { return callAdmin[offline.Comparison](t, a, "/v1/compare", body) }
 	before := compare(`{"b":"scale=72h","agents":["u_1"],"lists":true}`)
-	assert.Equal(t, studiedAt, before.At)
+	assert.Equal(t, demoTime, before.At)
 	require.Len(t, before.Lists.A, 20)
 	shown := 0
 	for _, p := range before.Lists.A {
@@ -305,7 +305,7 @@ func TestCompareChangesNothing(t *testing.T) {
 	seen.add(t, "load more", ids(ask(t, a, loadMore("u_1", 10))))
 	totals := a.Totals()
 
-	replay := fmt.Sprintf(`{"clicks":[{"agent_id":"u_1","id":%q,"at":%d}],"rankings":["","scale=72h"]}`, before.Lists.B[4].ID, studiedAt.Unix())
+	replay := fmt.Sprintf(`{"clicks":[{"agent_id":"u_1","id":%q,"at":%d}],"rankings":["","scale=72h"]}`, before.Lists.B[4].ID, demoTime.Unix())
 	replayed := callAdmin[struct{ Outcomes []offline.Outcome }](t, a, "/v1/replay", replay)
 	require.Len(t, replayed.Outcomes, 1)
 	assert.Equal(t, 5, replayed.Outcomes[0].Ranks[1], "where it stands")

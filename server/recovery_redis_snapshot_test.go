@@ -32,8 +32,8 @@ func startRestored(t *testing.T) *restored {
 	return o
 }
 
-// stage waits until the author's delivery is d; a change of delivery takes time.
-func (o *restored) stage(author string, d social.Delivery) {
+// waitDelivery waits until the author's delivery is d; a change of delivery takes time.
+func (o *restored) waitDelivery(author string, d social.Delivery) {
 	testenv.WaitFor(o, func() bool {
 		o.clock.Advance(time.Second)
 		c, err := o.store.Celebrity(o.Context(), author)
@@ -41,21 +41,21 @@ func (o *restored) stage(author string, d social.Delivery) {
 	}, "%s is delivered by %v", author, d)
 }
 
-// TestARedisThatComesBackOlder restarts Redis from a snapshot that lacks posts, deletions, follows,
-// own posts, and changes of authors' delivery.
-func TestARedisThatComesBackOlder(t *testing.T) {
+// TestRedisOldSnapshotIsBroughtUpToDate restarts Redis from a snapshot that lacks posts, deletions,
+// follows, own posts, and changes of authors' delivery.
+func TestRedisOldSnapshotIsBroughtUpToDate(t *testing.T) {
 	t.Parallel()
 	o := startRestored(t)
 	o.follow("ann", "r1", "r2")
 	o.follow("up", "r1", "r2")
 	o.follow("down", "r1", "r2", "r3")
 	o.follow("again", "r1", "r2", "r3")
-	o.stage("down", social.Pull)
-	o.stage("again", social.Pull)
+	o.waitDelivery("down", social.Pull)
+	o.waitDelivery("again", social.Pull)
 	for _, author := range []string{"ann", "up", "down", "again"} {
 		o.publish(author, 3)
 	}
-	settled(t, o.a)
+	waitSettled(t, o.a)
 	for _, r := range restoredReaders { // builds lists and outboxes
 		o.read(o.a, r)
 	}
@@ -63,9 +63,9 @@ func TestARedisThatComesBackOlder(t *testing.T) {
 	// posts pushed since.
 	_, err := o.store.Unfollow(t.Context(), "r3", "again", time.Time{})
 	require.NoError(t, err)
-	o.stage("again", social.Push)
+	o.waitDelivery("again", social.Push)
 	o.publish("again", 3)
-	o.allRight("before")
+	o.allComplete("before")
 	o.redis.Save()
 
 	o.clock.Advance(2 * time.Minute)
@@ -79,25 +79,25 @@ func TestARedisThatComesBackOlder(t *testing.T) {
 	_, err = o.store.Unfollow(t.Context(), "r2", "ann", time.Time{})
 	require.NoError(t, err)
 	o.follow("ann", "r4")
-	o.stage("up", social.Pull)
-	o.stage("again", social.Pull)
-	o.stage("down", social.Push)
+	o.waitDelivery("up", social.Pull)
+	o.waitDelivery("again", social.Pull)
+	o.waitDelivery("down", social.Push)
 	o.publish("up", 2)
 	o.publish("again", 2)
 	o.publish("down", 2)
-	o.allRight("later")
+	o.allComplete("later")
 	o.clock.Advance(2 * time.Minute)
 
 	o.redis.Kill()
 	o.redis.Start()
-	o.noticed()
-	o.allRight("restored")
+	o.waitDataChecked()
+	o.allComplete("restored")
 }
 
-// TestListsOfAnUnknownTimeAreDropped checks that lists older than the queue's history, or without a
-// stamp, are rebuilt. A Redis that does not permit to identify its data is used as it is, also
-// after an outage.
-func TestListsOfAnUnknownTimeAreDropped(t *testing.T) {
+// TestRedisSnapshotOfUnknownAgeDropsLists checks that lists older than the queue's history, or
+// without a stamp, are rebuilt. A Redis that does not permit to identify its data is used as it is,
+// also after an outage.
+func TestRedisSnapshotOfUnknownAgeDropsLists(t *testing.T) {
 	t.Parallel()
 	o := startRestored(t)
 	client := redis.NewClient(&redis.Options{Addr: o.redis.Addr})
@@ -113,7 +113,7 @@ func TestListsOfAnUnknownTimeAreDropped(t *testing.T) {
 	o.follow("ann", "r1")
 	o.publish("ann", 3)
 	o.read(o.a, "r1")
-	settled(t, o.a)
+	waitSettled(t, o.a)
 	require.Equal(t, timeline.Ready, state())
 
 	require.NoError(t, client.Del(t.Context(), stamp).Err())
@@ -126,7 +126,7 @@ func TestListsOfAnUnknownTimeAreDropped(t *testing.T) {
 			o.clock.Advance(24 * time.Hour)
 			// A server that read the clock earlier may write its stamp after another one.
 			for saved := false; !saved; saved = o.stamped(client, stamp) {
-				o.restamped(client, stamp)
+				o.waitStamped(client, stamp)
 				require.NoError(t, client.Save(t.Context()).Err())
 			}
 			o.redis.Saved()
@@ -160,8 +160,8 @@ func TestListsOfAnUnknownTimeAreDropped(t *testing.T) {
 	testenv.WaitFor(t, func() bool { return !o.a.network.completeness.Incomplete() }, "the lists are taken as they are")
 }
 
-// restamped waits until the stamp has the servers' time.
-func (o *restored) restamped(client *redis.Client, stamp string) {
+// waitStamped waits until the stamp has the servers' time.
+func (o *restored) waitStamped(client *redis.Client, stamp string) {
 	testenv.WaitFor(o, func() bool { return o.stamped(client, stamp) }, "the stamp is of the servers' time")
 }
 
@@ -170,23 +170,23 @@ func (o *restored) stamped(client *redis.Client, stamp string) bool {
 	return strings.HasSuffix(client.Get(o.Context(), stamp).Val(), strconv.FormatInt(o.clock.Now().UnixMilli(), 10))
 }
 
-// TestNoCardsOfOlderData restores a snapshot of Redis with cards of posts that have since been
-// deleted. They must not be shown, neither while PostgreSQL is down nor afterwards.
-func TestNoCardsOfOlderData(t *testing.T) {
+// TestRedisOldSnapshotHidesDeletedPosts restores a snapshot of Redis with cards of posts that have
+// since been deleted. They must not be shown, neither while PostgreSQL is down nor afterwards.
+func TestRedisOldSnapshotHidesDeletedPosts(t *testing.T) {
 	t.Parallel()
 	cfg := services(t)
 	p, r := testenv.StartPostgres(t), testenv.StartRedis(t)
 	cfg.Postgres.URL, cfg.Redis.URL = p.URL, "redis://"+r.Addr
-	brief(&cfg)
-	s := &keptSystem{t, open(t, cfg)}
+	shortTimeouts(&cfg)
+	s := &httpSystem{t, open(t, cfg)}
 	for _, id := range []string{"post:kept", "post:deleted"} {
 		s.publish(social.Post{ID: id, Author: "ann", Audience: social.Audience{Public: true}})
 	}
-	settled(t, s.a)
-	s.cached("post:kept", "post:deleted")
+	waitSettled(t, s.a)
+	s.waitCached("post:kept", "post:deleted")
 	r.Save()
 	require.Equal(t, 200, s.call("ann", "DELETE", "/v1/posts/post:deleted", "").status)
-	settled(t, s.a)
+	waitSettled(t, s.a)
 	p.Crash()
 	testenv.WaitFor(t, func() bool { return s.call("", "GET", "/v1/posts/post:kept", "").status == 200 }, "the kept card to be shown")
 	r.Kill()
@@ -202,10 +202,10 @@ func TestNoCardsOfOlderData(t *testing.T) {
 	require.False(t, cards[1].Visible, "its deletion was done again")
 }
 
-// TestAFailoverLeavesNoOldSession has a new master with a session from before the last pages. The
+// TestRedisFailoverCleansOldSession has a new master with a session from before the last pages. The
 // server that delivered those pages removes their items, so that no other server delivers them
 // again when they are no longer pending.
-func TestAFailoverLeavesNoOldSession(t *testing.T) {
+func TestRedisFailoverCleansOldSession(t *testing.T) {
 	cfg := services(t)
 	clock := at(noon)
 	a := open(t, cfg, WithClock(clock.Now))
@@ -214,7 +214,7 @@ func TestAFailoverLeavesNoOldSession(t *testing.T) {
 	put(t, a, madeItems(60)...)
 	ask(t, a, refresh("u_1", 5))
 	lost := ids(ask(t, a, loadMore("u_1", 10)))
-	recorded(t, a)
+	waitRecorded(t, a)
 
 	// The state of the new master: the session without the last pop, and none of its items pending.
 	var batch []dedup.Impression
@@ -230,7 +230,7 @@ func TestAFailoverLeavesNoOldSession(t *testing.T) {
 
 	withdraw := a.newWithdraw(a.clients.masters.Client())
 	require.NoError(t, a.stores.recorder.Reclaim(t.Context(), withdraw, time.Time{}))
-	recorded(t, a)
+	waitRecorded(t, a)
 	require.NoError(t, a.stores.dedup.ClearPending(t.Context(), batch)) // the grace period is over
 	again := ask(t, other, loadMore("u_1", 20))
 	require.Len(t, again.Docs, 20)

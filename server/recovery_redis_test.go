@@ -15,7 +15,7 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// outage returns two servers on a Redis of this test. Redis has a session of u_1 and is
+// redisOutage returns two servers on a Redis of this test. Redis has a session of u_1 and is
 // unreachable, while the first server has delivered pages without it; back restores Redis.
 func redisOutage(t *testing.T, change func(*configs.Config)) (a, b *App, seen *once, sessionless []string, back func()) {
 	t.Helper()
@@ -23,20 +23,20 @@ func redisOutage(t *testing.T, change func(*configs.Config)) (a, b *App, seen *o
 	if change != nil {
 		change(&cfg)
 	}
-	a = open(t, cfg, WithClock(at(noon).Now), quick)
+	a = open(t, cfg, WithClock(at(noon).Now), shortPauses)
 	put(t, a, madeItems(300)...)
 	other := cfg
 	other.DataDir = t.TempDir()
-	b = open(t, other, WithClock(at(noon).Now), quick)
+	b = open(t, other, WithClock(at(noon).Now), shortPauses)
 	put(t, b, madeItems(300)...)
-	healthy(t, a)
-	healthy(t, b)
+	waitHealthy(t, a)
+	waitHealthy(t, b)
 	seen = newOnce()
 	seen.add(t, "before", ids(ask(t, a, refresh("u_1", 10))))
-	recorded(t, a)
+	waitRecorded(t, a)
 
 	r.Freeze()
-	trip(t, a.clients.breaker.Breaker, "command")
+	openBreaker(t, a.clients.breaker.Breaker, "command")
 	for range 2 {
 		answer := ask(t, a, loadMore("u_1", 10))
 		require.Equal(t, []string{"dedup", "session"}, answer.Degraded)
@@ -47,21 +47,21 @@ func redisOutage(t *testing.T, change func(*configs.Config)) (a, b *App, seen *o
 	return a, b, seen, sessionless, r.Thaw
 }
 
-// TestAnOutageIsNotRepeated delivers items that are still in the session in Redis, and pages on in
-// that session once Redis is back.
-func TestAnOutageIsNotRepeated(t *testing.T) {
+// TestRedisRecoveryRepeatsNothing delivers items that are still in the session in Redis, and pages
+// on in that session once Redis is back.
+func TestRedisRecoveryRepeatsNothing(t *testing.T) {
 	t.Parallel()
-	t.Run("elsewhere", notRepeatedElsewhere)
-	t.Run("elsewhere, before it is seen", notRepeatedBeforeItIsSeen)
-	t.Run("after a restart", notRepeatedAfterARestart)
-	t.Run("by a server that saw none", notRepeatedByAnother)
+	t.Run("on another server", recoversOnAnotherServer)
+	t.Run("on another server, impressions on seen", recoversWithImpressionsOnSeen)
+	t.Run("after a restart", recoversAfterRestart)
+	t.Run("on a server without outage", recoversOnServerWithoutOutage)
 }
 
-// notRepeatedElsewhere pages on on another server.
-func notRepeatedElsewhere(t *testing.T) {
+// recoversOnAnotherServer pages on on another server.
+func recoversOnAnotherServer(t *testing.T) {
 	t.Parallel()
 	a, b, seen, sessionless, back := redisOutage(t, nil)
-	trip(t, b.clients.breaker.Breaker, "command")
+	openBreaker(t, b.clients.breaker.Breaker, "command")
 	testenv.WaitFor(t, b.stores.recovery.Recovering, "the other server notices too")
 	back()
 	// A third server's note keeps the recovery from ending before it is checked.
@@ -72,14 +72,14 @@ func notRepeatedElsewhere(t *testing.T) {
 		return err == nil && slices.Equal(answer.Degraded, []string{"dedup"})
 	}, "answers with Redis say that it was down")
 	require.NoError(t, notes.Remove(t.Context(), "a third server"))
-	inFilters(t, a, sessionless)
-	pageOn(t, b, seen)
-	healthy(t, b)
+	waitInFilters(t, a, sessionless)
+	readSession(t, b, seen)
+	waitHealthy(t, b)
 }
 
-// notRepeatedBeforeItIsSeen is the same for servers on which a delivery is no impression: the items
-// stay pending.
-func notRepeatedBeforeItIsSeen(t *testing.T) {
+// recoversWithImpressionsOnSeen is the same for servers on which a delivery is no impression: the
+// items stay pending.
+func recoversWithImpressionsOnSeen(t *testing.T) {
 	t.Parallel()
 	_, b, seen, sessionless, back := redisOutage(t, func(cfg *configs.Config) { cfg.Impressions.On = configs.OnSeen })
 	back()
@@ -87,12 +87,12 @@ func notRepeatedBeforeItIsSeen(t *testing.T) {
 		out, err := b.stores.dedup.Check(t.Context(), "u_1", sessionless, noon)
 		return err == nil && !slices.ContainsFunc(out.Verdicts, func(v dedup.Verdict) bool { return v != dedup.Pending })
 	}, "what was handed out is pending")
-	pageOn(t, b, seen)
-	healthy(t, b)
+	readSession(t, b, seen)
+	waitHealthy(t, b)
 }
 
-// notRepeatedAfterARestart pages on on the same server, which has restarted and lost its memory.
-func notRepeatedAfterARestart(t *testing.T) {
+// recoversAfterRestart pages on on the same server, which has restarted and lost its memory.
+func recoversAfterRestart(t *testing.T) {
 	t.Parallel()
 	a, _, seen, sessionless, back := redisOutage(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -100,64 +100,64 @@ func notRepeatedAfterARestart(t *testing.T) {
 	require.NoError(t, a.Close(ctx))
 	back()
 	unhurried := func(s *settings) { s.pauses.spool, s.pauses.notes = time.Hour, time.Hour }
-	a = open(t, a.cfg, WithClock(at(noon).Now), quick, unhurried)
+	a = open(t, a.cfg, WithClock(at(noon).Now), shortPauses, unhurried)
 	assert.NotEmpty(t, ask(t, a, loadMore("u_2", 1)).Degraded, "what was handed out before the start is not everywhere yet")
 	closeApp(t, a)
-	a = open(t, a.cfg, WithClock(at(noon).Now), quick)
+	a = open(t, a.cfg, WithClock(at(noon).Now), shortPauses)
 	testenv.WaitFor(t, func() bool { // impressions of the previous server stay pending until the next refresh
 		out, err := a.stores.dedup.Check(t.Context(), "u_1", sessionless, noon)
 		return err == nil && !slices.Contains(out.Verdicts, dedup.Unseen)
 	}, "what was handed out is pending or in a filter")
-	pageOn(t, a, seen)
-	healthy(t, a)
+	readSession(t, a, seen)
+	waitHealthy(t, a)
 }
 
-// notRepeatedByAnother cuts off one of two servers from Redis: the other server cannot notice that
-// without a note.
-func notRepeatedByAnother(t *testing.T) {
+// recoversOnServerWithoutOutage cuts off one of two servers from Redis: the other server cannot
+// notice that without a note.
+func recoversOnServerWithoutOutage(t *testing.T) {
 	t.Parallel()
 	cfg, _ := redisAlone(t)
-	b := open(t, cfg, WithClock(at(noon).Now), quick)
+	b := open(t, cfg, WithClock(at(noon).Now), shortPauses)
 	put(t, b, madeItems(300)...)
 	k := newLink(t, cfg.Redis.Server().Addrs[0])
 	cfg.Redis.URL, cfg.DataDir = "redis://"+k.l.Addr().String(), t.TempDir()
 	// The note must exist for several checks by the other server.
 	unhurried := func(s *settings) { s.pauses.settle = 500 * time.Millisecond }
-	a := open(t, cfg, WithClock(at(noon).Now), quick, unhurried)
+	a := open(t, cfg, WithClock(at(noon).Now), shortPauses, unhurried)
 	put(t, a, madeItems(300)...)
-	healthy(t, a)
+	waitHealthy(t, a)
 	seen := newOnce()
 	seen.add(t, "before", ids(ask(t, a, refresh("u_1", 10))))
-	recorded(t, a)
+	waitRecorded(t, a)
 
 	k.set(true)
-	trip(t, a.clients.breaker.Breaker, "command")
+	openBreaker(t, a.clients.breaker.Breaker, "command")
 	answer := ask(t, a, loadMore("u_1", 10))
 	require.Equal(t, []string{"dedup", "session"}, answer.Degraded)
 	seen.add(t, "cut off", ids(answer))
 	testenv.WaitFor(t, func() bool { return !b.stores.recovery.Recovering() }, "it has not noticed by itself")
 	k.set(false)
 	testenv.WaitFor(t, b.stores.recovery.Recovering, "it reads the note")
-	inFilters(t, b, ids(answer))
-	pageOn(t, b, seen)
-	healthy(t, b)
+	waitInFilters(t, b, ids(answer))
+	readSession(t, b, seen)
+	waitHealthy(t, b)
 	testenv.WaitFor(t, func() bool {
 		noted, err := redisbloom.NewOutageMarkers(b.clients.redis, b.cfg.Redis.KeyPrefix).Any(t.Context())
 		return err == nil && !noted
 	}, "the note is taken away")
 }
 
-// TestARestartedRedisIsToldWhatWasDelivered checks that a Redis that restarts empty under a running
-// server gets the latest deliveries again.
-func TestARestartedRedisIsToldWhatWasDelivered(t *testing.T) {
+// TestRedisRestartRestoresDeliveries checks that a Redis that restarts empty under a running server
+// gets the latest deliveries again.
+func TestRedisRestartRestoresDeliveries(t *testing.T) {
 	t.Parallel()
 	cfg, r := redisAlone(t)
 	a := open(t, cfg, WithClock(at(noon).Now))
 	put(t, a, madeItems(100)...)
 	shown := ask(t, a, refresh("u_1", 10))
 	require.Len(t, shown.Docs, 10)
-	recorded(t, a)
+	waitRecorded(t, a)
 	r.Kill()
 	r.Start()
-	accounted(t, a, ids(shown))
+	waitAccounted(t, a, ids(shown))
 }

@@ -28,9 +28,9 @@ func throughSentinel(t *testing.T) configs.Config {
 	return cfg
 }
 
-// TestTwoServersOnACluster makes concurrent calls of several agents to two servers, without and
-// with replicas to wait for, and through Sentinels.
-func TestTwoServersOnACluster(t *testing.T) {
+// TestRedisClusterAndSentinelConcurrentCalls makes concurrent calls of several agents to two
+// servers, without and with replicas to wait for, and through Sentinels.
+func TestRedisClusterAndSentinelConcurrentCalls(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name   string
@@ -45,7 +45,7 @@ func TestTwoServersOnACluster(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			cfg := test.config(t)
 			cfg.Redis.WaitReplicas = test.wait
-			apps := pair(t, cfg, 600)
+			apps := twoServers(t, cfg, 600)
 			var wg sync.WaitGroup
 			for agent := range 6 { // their keys are on different masters
 				seen, name := newOnce(), fmt.Sprintf("u_%d", agent)
@@ -65,24 +65,24 @@ func TestTwoServersOnACluster(t *testing.T) {
 			}
 			wg.Wait()
 			for _, a := range apps {
-				recorded(t, a)
+				waitRecorded(t, a)
 			}
 		})
 	}
 }
 
-// TestOneAddressOfACluster checks that a server with the address of one node uses all nodes.
-func TestOneAddressOfACluster(t *testing.T) {
+// TestRedisClusterFromOneAddress checks that a server with the address of one node uses all nodes.
+func TestRedisClusterFromOneAddress(t *testing.T) {
 	cfg := onCluster(t)
 	cfg.Redis.URL = testenv.RedisAt(testenv.RedisClusterAddrs(t)[:1])
-	apps := pair(t, cfg, 50)
+	apps := twoServers(t, cfg, 50)
 	assert.True(t, keysOf(apps[0]).Cluster())
 	assert.Len(t, ask(t, apps[0], refresh("u_1", 20)).Docs, 20)
 }
 
-// TestListsInARedisOfTheirOwn checks that lists and cards are stored only in that Redis, and that
+// TestRedisSeparateForTimelines checks that lists and cards are stored only in that Redis, and that
 // pages work without it.
-func TestListsInARedisOfTheirOwn(t *testing.T) {
+func TestRedisSeparateForTimelines(t *testing.T) {
 	t.Parallel()
 	cfg := withPostgres(t)
 	own := testenv.StartRedis(t)
@@ -94,9 +94,9 @@ func TestListsInARedisOfTheirOwn(t *testing.T) {
 	o.store = o.a.network.fanout.Store()
 	o.follow("ann", restoredReaders...)
 	o.publish("ann", 3)
-	o.allRight("built")
+	o.allComplete("built")
 	o.publish("ann", 2)
-	o.allRight("pushed")
+	o.allComplete("pushed")
 
 	client := redis.NewClient(&redis.Options{Addr: own.Addr})
 	t.Cleanup(func() { _ = client.Close() })
@@ -129,7 +129,7 @@ func TestListsInARedisOfTheirOwn(t *testing.T) {
 	assert.Len(t, got, 6)
 
 	own.Start()
-	o.noticed()
+	o.waitDataChecked()
 	o.clock.Advance(10 * time.Minute) // failed jobs are due again
-	o.allRight("it came back")
+	o.allComplete("it came back")
 }

@@ -16,7 +16,9 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-func TestHostileIDsAreRefused(t *testing.T) {
+// TestSecurityHostileIDsRefused sends hostile texts as ids of agents and items in every place:
+// those that are no valid ids are refused.
+func TestSecurityHostileIDsRefused(t *testing.T) {
 	t.Parallel()
 	a, s := untrusted(t, embedded(t))
 	unchanged := seed(t, a, s)
@@ -67,9 +69,9 @@ func TestHostileIDsAreRefused(t *testing.T) {
 	unchanged()
 }
 
-// Free text is stored and answered unchanged, and a search for it finds the items that have it,
-// without other effects.
-func TestHostileTextsStayTexts(t *testing.T) {
+// TestSecurityHostileTextsUnchanged checks that free text is stored and answered unchanged, and
+// that a search for it finds the items that have it, without other effects.
+func TestSecurityHostileTextsUnchanged(t *testing.T) {
 	t.Parallel()
 	a, s := untrusted(t, embedded(t))
 	unchanged := seed(t, a, s)
@@ -121,9 +123,9 @@ func TestHostileTextsStayTexts(t *testing.T) {
 	unchanged()
 }
 
-// A search engine accepts the largest allowed profile, even in a script in which each character is
-// a word.
-func TestTheLargestKeywords(t *testing.T) {
+// TestSecurityLargestKeywords checks that a search engine accepts the largest allowed profile, even
+// in a script in which each character is a word.
+func TestSecurityLargestKeywords(t *testing.T) {
 	t.Parallel()
 	a, s := untrusted(t, embedded(t))
 	var keywords []string
@@ -148,7 +150,9 @@ func TestTheLargestKeywords(t *testing.T) {
 	require.Equal(t, 40001, code)
 }
 
-func TestHostileBusinessFields(t *testing.T) {
+// TestSecurityHostileBusinessFields uploads items with unknown fields that are named like parts of
+// Elasticsearch, are deep or many: they are stored and answered unchanged, or refused.
+func TestSecurityHostileBusinessFields(t *testing.T) {
 	t.Parallel()
 	deep := func(open, closing string, n int) string {
 		return strings.Repeat(open, n) + "1" + strings.Repeat(closing, n)
@@ -201,9 +205,9 @@ func TestHostileBusinessFields(t *testing.T) {
 	require.Zero(t, code)
 }
 
-// Text sent by clients must not create arbitrary keys in Redis: every key belongs to one of the
-// documented families.
-func TestHostileTextsMakeNoKeys(t *testing.T) {
+// TestSecurityTextsCreateNoRedisKeys checks that text sent by clients creates no arbitrary keys in
+// Redis: every key belongs to one of the documented families.
+func TestSecurityTextsCreateNoRedisKeys(t *testing.T) {
 	t.Parallel()
 	cfg := services(t)
 	prefix := cfg.Redis.KeyPrefix
@@ -216,17 +220,19 @@ func TestHostileTextsMakeNoKeys(t *testing.T) {
 		s.call("PUT", "/v1/agents/"+url.PathEscape(text)+"/profile", "{}", asAdmin)
 		s.call("GET", "/v1/items/"+url.PathEscape(text), "", asAdmin)
 	}
-	recorded(t, a)
+	waitRecorded(t, a)
 	keys, err := a.clients.redis.Keys(t.Context(), prefix+"*").Result()
 	require.NoError(t, err)
 	require.NotEmpty(t, keys)
 	for _, key := range keys {
 		require.Regexp(t, `^(bf:(global|meta):\d{8}(:\d+)?|events:control:\d{8}:[a-z]+|events:variants|feed:trending(:lease)?|feed:settings|popularity:changed(:turn)?|feed:[a-z]+:[A-Za-z0-9_.@{}:/-]+(~[a-z0-9]+)?)$`, strings.TrimPrefix(key, prefix))
 	}
-	changesNothing(t, a, func() { s.look([]string{"u_1", "u_new"}, "doc_1", time.Unix(1, 0), time.Now(), noon) })
+	checkReadOnly(t, a, func() { s.readAnalyses([]string{"u_1", "u_new"}, "doc_1", time.Unix(1, 0), time.Now(), noon) })
 }
 
-func TestNobodyTouchesWhatIsAnothers(t *testing.T) {
+// TestSecurityAgentsAreIsolated tries to read and change data of another agent by variants of
+// paths, headers and bodies.
+func TestSecurityAgentsAreIsolated(t *testing.T) {
 	t.Parallel()
 	a, s := untrusted(t, embedded(t))
 	unchanged := seed(t, a, s)

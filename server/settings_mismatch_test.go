@@ -10,9 +10,9 @@ import (
 	"github.com/freshet/freshet/server/sharedsettings"
 )
 
-// TestServersThatDisagree checks that a server with different settings does not start over a store
-// that it shares with others, whichever store that is.
-func TestServersThatDisagree(t *testing.T) {
+// TestSettingsMismatchRefusesStart checks that a server with different settings does not start over
+// a store that it shares with others, whichever store that is.
+func TestSettingsMismatchRefusesStart(t *testing.T) {
 	t.Parallel()
 	withoutRedis := func(t testing.TB) configs.Config {
 		cfg := services(t)
@@ -61,13 +61,13 @@ func onlyRedis(t testing.TB) configs.Config {
 	return cfg
 }
 
-// TestServersThatDisagreeLater checks that a server that starts while the shared store is down
-// compares the settings when the store is back, and reports the differences in /readyz.
-func TestServersThatDisagreeLater(t *testing.T) {
+// TestSettingsMismatchFoundAfterOutage checks that a server that starts while the shared store is
+// down compares the settings when the store is back, and reports the differences in /readyz.
+func TestSettingsMismatchFoundAfterOutage(t *testing.T) {
 	t.Parallel()
 	r := testenv.StartRedis(t)
 	cfg := embedded(t)
-	brief(&cfg)
+	shortTimeouts(&cfg)
 	cfg.Redis.URL = "redis://" + r.Addr
 	open(t, cfg)
 	r.Freeze()

@@ -19,9 +19,9 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// TestAPartThatHangsStopsNobodyElse closes a system with hanging parts. The other parts must have
-// time to close, the close must end in time, and the log or the error must name what hung.
-func TestAPartThatHangsStopsNobodyElse(t *testing.T) {
+// TestShutdownWithHangingPart closes a system with hanging parts. The other parts must have time to
+// close, the close must end in time, and the log or the error must name what hung.
+func TestShutdownWithHangingPart(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name  string
@@ -81,9 +81,9 @@ func TestAPartThatHangsStopsNobodyElse(t *testing.T) {
 	}
 }
 
-// TestAServerDrainsBeforeItStops checks that a stopping server is not ready, but still answers for
+// TestShutdownDrainsFirst checks that a stopping server is not ready, but still answers for
 // server.drain. A server that must stop at once does not drain.
-func TestAServerDrainsBeforeItStops(t *testing.T) {
+func TestShutdownDrainsFirst(t *testing.T) {
 	t.Parallel()
 	cfg := embedded(t)
 	cfg.Server.Drain = 3 * time.Second
@@ -112,7 +112,8 @@ func TestAServerDrainsBeforeItStops(t *testing.T) {
 	assert.GreaterOrEqual(t, time.Since(told), cfg.Server.Drain)
 }
 
-func TestAServerThatStopsAtOnceDoesNotDrain(t *testing.T) {
+// TestShutdownAtOnceSkipsDrain stops a server with ErrAtOnce: it does not wait for server.drain.
+func TestShutdownAtOnceSkipsDrain(t *testing.T) {
 	t.Parallel()
 	cfg := embedded(t)
 	cfg.Server.Drain = time.Minute
@@ -127,9 +128,9 @@ func TestAServerThatStopsAtOnceDoesNotDrain(t *testing.T) {
 	assert.ErrorIs(t, ErrAtOnce, context.Canceled, "commands tell by that that they were interrupted")
 }
 
-// TestWorkThatPanicsBeginsAgain checks that background work restarts after a panic, and ends with
-// the system.
-func TestWorkThatPanicsBeginsAgain(t *testing.T) {
+// TestBackgroundWorkRestartsAfterPanic checks that background work restarts after a panic, and ends
+// with the system.
+func TestBackgroundWorkRestartsAfterPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBuilder(configs.Default(), nil)
 		runs := 0
@@ -146,10 +147,9 @@ func TestWorkThatPanicsBeginsAgain(t *testing.T) {
 	})
 }
 
-// TestWhatIsOpenedLastIsClosedFirst checks that a close drains first, then closes the parts once
-// and in reverse order. Background work ends before the parts that were opened before it are
-// closed.
-func TestWhatIsOpenedLastIsClosedFirst(t *testing.T) {
+// TestShutdownClosesInReverseOrder checks that a close drains first, then closes the parts once and
+// in reverse order. Background work ends before the parts that were opened before it are closed.
+func TestShutdownClosesInReverseOrder(t *testing.T) {
 	t.Parallel()
 	b := newBuilder(configs.Default(), nil)
 	var order []string
@@ -166,7 +166,9 @@ func TestWhatIsOpenedLastIsClosedFirst(t *testing.T) {
 	assert.Equal(t, []string{"drained", "cache", "work", "store"}, order)
 }
 
-func TestWorkInTheBackgroundOutlivesTheStart(t *testing.T) {
+// TestBackgroundWorkOutlivesStart cancels the context of the start: background work that was
+// started with it continues.
+func TestBackgroundWorkOutlivesStart(t *testing.T) {
 	t.Parallel()
 	b := newBuilder(configs.Default(), nil)
 	starting, started := context.WithCancel(t.Context())

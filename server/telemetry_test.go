@@ -104,7 +104,7 @@ func (c *collector) paths(t *testing.T) []string {
 	return paths
 }
 
-func called(t *testing.T, a *App, body string) {
+func callTraced(t *testing.T, a *App, body string) {
 	t.Helper()
 	req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/feed", strings.NewReader(body))
 	req.Header.Set("X-Agent-ID", "u_1")
@@ -115,9 +115,9 @@ func called(t *testing.T, a *App, body string) {
 	require.Equal(t, http.StatusOK, w.Code, w.Body.String())
 }
 
-// TestTraces sends requests with a trace context to a server with a collector: the request, its
+// TestTracing sends requests with a trace context to a server with a collector: the request, its
 // stages and the calls of each are connected, below the caller's span.
-func TestTraces(t *testing.T) {
+func TestTracing(t *testing.T) {
 	const refresh = "POST /v1/feed > feed refresh > "
 	const loadMore = "POST /v1/feed > feed load_more > "
 	stages := []string{
@@ -141,8 +141,8 @@ func TestTraces(t *testing.T) {
 			a := open(t, cfg, WithClock(at(noon).Now))
 			put(t, a, madeItems(60)...)
 			for range 2 { // the second time scripts are loaded
-				called(t, a, `{"action":"refresh"}`)
-				called(t, a, `{"action":"load_more"}`)
+				callTraced(t, a, `{"action":"refresh"}`)
+				callTraced(t, a, `{"action":"load_more"}`)
 			}
 			for _, probe := range []string{"/livez", "/readyz", "/metrics"} {
 				a.Handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, probe, nil))
@@ -166,9 +166,9 @@ func TestTraces(t *testing.T) {
 	}
 }
 
-// TestACollectorThatHangsIsNotWaitedFor checks that a hanging trace collector neither blocks the
-// stop nor makes it fail.
-func TestACollectorThatHangsIsNotWaitedFor(t *testing.T) {
+// TestTracingCollectorHangsAtShutdown checks that a hanging trace collector neither blocks the stop
+// nor makes it fail.
+func TestTracingCollectorHangsAtShutdown(t *testing.T) {
 	forever := make(chan struct{})
 	asked := make(chan struct{}, 100)
 	collector := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
@@ -181,7 +181,7 @@ func TestACollectorThatHangsIsNotWaitedFor(t *testing.T) {
 	var log bytes.Buffer
 	a, err := Open(t.Context(), embedded(t), WithLogger(slog.New(slog.NewTextHandler(&log, nil))), func(s *settings) { s.pauses.spans = 50 * time.Millisecond })
 	require.NoError(t, err)
-	called(t, a, `{"action":"refresh"}`)
+	callTraced(t, a, `{"action":"refresh"}`)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 	defer cancel()
 	require.NoError(t, a.Close(ctx))
@@ -190,25 +190,25 @@ func TestACollectorThatHangsIsNotWaitedFor(t *testing.T) {
 	assert.Contains(t, log.String(), "msg=stopped delivered=")
 }
 
-type askedTimes struct{ n atomic.Int64 }
+type callCounter struct{ n atomic.Int64 }
 
-func (h *askedTimes) DialHook(next redis.DialHook) redis.DialHook {
+func (h *callCounter) DialHook(next redis.DialHook) redis.DialHook {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) { return next(ctx, network, addr) }
 }
 
-func (h *askedTimes) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+func (h *callCounter) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error { h.n.Add(1); return next(ctx, cmd) }
 }
 
-func (h *askedTimes) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+func (h *callCounter) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error { h.n.Add(1); return next(ctx, cmds) }
 }
 
-// TestMetricsAnswerWhileRedisDoesNot stops Redis: reading the metrics makes no call to it, and
-// reports it as down.
-func TestMetricsAnswerWhileRedisDoesNot(t *testing.T) {
+// TestMetricsWhileRedisDown stops Redis: reading the metrics makes no call to it, and reports it as
+// down.
+func TestMetricsWhileRedisDown(t *testing.T) {
 	cfg, r := redisAlone(t)
-	h := &askedTimes{}
+	h := &callCounter{}
 	still := func(s *settings) { s.pauses.notes, s.pauses.spool, s.pauses.watch = time.Hour, time.Hour, time.Hour }
 	a := open(t, cfg, WithClock(at(noon).Now), WithHooks(Hooks{Redis: h}), still)
 	up := func() float64 { return metricOf(t, "freshet_dependency_up", "redis") }
@@ -243,9 +243,9 @@ func metricOf(t *testing.T, name, label string) float64 {
 	return 0
 }
 
-// TestEachWayTellsTheSameVersion compares the version in the metrics, the OpenAPI document and the
+// TestVersionIsConsistent compares the version in the metrics, the OpenAPI document and the
 // resource of the traces. The test of the command is in cmd/freshet.
-func TestEachWayTellsTheSameVersion(t *testing.T) {
+func TestVersionIsConsistent(t *testing.T) {
 	got := collect(t)
 	a := open(t, embedded(t))
 	get := func(path string) string {

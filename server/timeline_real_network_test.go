@@ -24,10 +24,10 @@ var (
 	networkSeed     = flag.Uint64("network.seed", 1, "of what happens between the posts")
 )
 
-// TestRealNetwork replays real posts over a real network, while agents follow, unfollow, block,
-// edit, delete and change circles. It compares timelines with a model that knows only these
-// actions.
-func TestRealNetwork(t *testing.T) {
+// TestTimelineModelOnRealNetwork replays real posts over a real network, while agents follow,
+// unfollow, block, edit, delete and change circles. It compares timelines with a model that knows
+// only these actions.
+func TestTimelineModelOnRealNetwork(t *testing.T) {
 	testenv.Full(t, "models")
 	testenv.WithoutRace(t)
 	t.Parallel()
@@ -54,16 +54,16 @@ func TestRealNetwork(t *testing.T) {
 	}
 }
 
-func (w *society) somebody() string { return w.names[w.random.IntN(len(w.names))] }
+func (w *society) anyAgent() string { return w.names[w.random.IntN(len(w.names))] }
 
-// popular returns an author with many followers.
-func (w *society) popular() string {
+// popularAuthor returns an author with many followers.
+func (w *society) popularAuthor() string {
 	return w.names[int(float64(min(len(w.names), 200))*w.random.Float64()*w.random.Float64())]
 }
 
-// happen makes a random agent act.
-func (w *society) happen() {
-	ctx, agent, author := w.Context(), w.somebody(), w.popular()
+// step makes a random agent act.
+func (w *society) step() {
+	ctx, agent, author := w.Context(), w.anyAgent(), w.popularAuthor()
 	pair := [2]string{agent, author}
 	switch k := w.random.IntN(20); {
 	case agent == author:

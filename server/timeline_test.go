@@ -20,8 +20,8 @@ import (
 	socialsqlite "github.com/freshet/freshet/social/sqlite"
 )
 
-// TestTimelines runs the cases of a timeline over whole systems, in both modes.
-func TestTimelines(t *testing.T) {
+// TestTimelineScenarios runs the cases of a timeline over whole systems, in both modes.
+func TestTimelineScenarios(t *testing.T) {
 	t.Parallel()
 	for _, m := range []mode{{"embedded", embedded}, {"services", withoutElastic}} {
 		t.Run(m.name, func(t *testing.T) {
@@ -39,10 +39,10 @@ func TestTimelines(t *testing.T) {
 				a := open(t, cfg, WithClock(clock))
 				return enginetest.TimelineSystem{
 					Store: a.network.fanout.Store(), Timelines: a.network.timelines,
-					Settle: func(t *testing.T) { settled(t, a) }, Lists: func(t *testing.T, up bool) {
-						away(t, a, r, up)
+					Settle: func(t *testing.T) { waitSettled(t, a) }, Lists: func(t *testing.T, up bool) {
+						setRedis(t, a, r, up)
 						if !up {
-							trip(t, a.clients.breaker.Breaker, "command")
+							openBreaker(t, a.clients.breaker.Breaker, "command")
 						}
 					},
 				}, true
@@ -51,9 +51,9 @@ func TestTimelines(t *testing.T) {
 	}
 }
 
-// TestMakersSeeWhatTheyDidOnOtherServers checks that agents see their change in the next call on
-// another server, although the server that accepted it cannot reach the lists and no worker runs.
-func TestMakersSeeWhatTheyDidOnOtherServers(t *testing.T) {
+// TestTimelineReadYourWrites checks that agents see their change in the next call on another
+// server, although the server that accepted it cannot reach the lists and no worker runs.
+func TestTimelineReadYourWrites(t *testing.T) {
 	t.Parallel()
 	for name, lose := range map[string]func(k *link) (restore func()){
 		"refused": func(k *link) func() { k.set(true); return func() { k.set(false) } },
@@ -62,10 +62,10 @@ func TestMakersSeeWhatTheyDidOnOtherServers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cfg := withPostgres(t)
-			brief(&cfg)
+			shortTimeouts(&cfg)
 			cfg.Jobs.Workers = 0
 			other := open(t, cfg)
-			k := newLink(t, oneRedis(t)[0])
+			k := newLink(t, redisAddrs(t)[0])
 			cfg.DataDir, cfg.Redis.URL = t.TempDir(), "redis://"+k.l.Addr().String()
 			s := open(t, cfg).network.fanout.Store()
 			publish := func(author string, to social.Audience) string {
@@ -105,9 +105,9 @@ func TestMakersSeeWhatTheyDidOnOtherServers(t *testing.T) {
 	}
 }
 
-// TestAServerThatStartsKnowsWhatListsLack checks that already the first page of a new server
-// reports a timeline as incomplete while a post of an earlier server waits for its delivery.
-func TestAServerThatStartsKnowsWhatListsLack(t *testing.T) {
+// TestTimelineIncompleteOnNewServer checks that already the first page of a new server reports a
+// timeline as incomplete while a post of an earlier server waits for its delivery.
+func TestTimelineIncompleteOnNewServer(t *testing.T) {
 	t.Parallel()
 	clock, cfg := at(noon), withPostgres(t)
 	cfg.Jobs.Workers = 0
@@ -124,14 +124,14 @@ func TestAServerThatStartsKnowsWhatListsLack(t *testing.T) {
 	require.Equal(t, []string{"timeline"}, first(open(t, cfg, WithClock(clock.Now))).Data.Degraded)
 }
 
-// TestTimelinesAfterAnOutage reads while Redis recovers from an outage: posts accepted meanwhile
-// never disappear.
-func TestTimelinesAfterAnOutage(t *testing.T) {
+// TestTimelineCompleteAfterRedisOutage reads while Redis recovers from an outage: posts accepted
+// meanwhile never disappear.
+func TestTimelineCompleteAfterRedisOutage(t *testing.T) {
 	t.Parallel()
 	cfg := withPostgres(t)
 	r := testenv.StartRedis(t)
 	cfg.Redis.URL = "redis://" + r.Addr
-	brief(&cfg)
+	shortTimeouts(&cfg)
 	a := open(t, cfg)
 	store := a.network.fanout.Store()
 	read := func() (ids []string) {
@@ -154,7 +154,7 @@ func TestTimelinesAfterAnOutage(t *testing.T) {
 	_, err := store.Follow(t.Context(), "u", "ann", time.Time{})
 	require.NoError(t, err)
 	require.Empty(t, read())
-	settled(t, a)
+	waitSettled(t, a)
 	r.Freeze()
 	var want []string
 	for _, author := range []string{"ann", "bob", "ann"} {
@@ -171,13 +171,13 @@ func TestTimelinesAfterAnOutage(t *testing.T) {
 		require.ElementsMatch(t, want, read(), "read %d after the outage", i)
 	}
 	testenv.WaitFor(t, func() bool { return !a.network.completeness.Incomplete() }, "the lists to be up to date")
-	settled(t, a)
+	waitSettled(t, a)
 	require.ElementsMatch(t, want, read())
 }
 
-// TestNobodyWorksOnTheQueue checks that, when no server runs jobs, the timelines of the followers
-// who have lists report that they are incomplete.
-func TestNobodyWorksOnTheQueue(t *testing.T) {
+// TestTimelineIncompleteWithoutWorkers checks that, when no server runs jobs, the timelines of the
+// followers who have lists report that they are incomplete.
+func TestTimelineIncompleteWithoutWorkers(t *testing.T) {
 	t.Parallel()
 	cfg := withPostgres(t)
 	cfg.Jobs.Workers = 0
@@ -201,9 +201,9 @@ func TestNobodyWorksOnTheQueue(t *testing.T) {
 	require.False(t, a.network.completeness.Incomplete(), "the lists can be reached, and answer")
 }
 
-// TestJobsOfAProcessThatDied checks that in embedded mode leases of a dead process are not waited
-// for: no other process can hold one.
-func TestJobsOfAProcessThatDied(t *testing.T) {
+// TestJobLeasesOfCrashedProcess checks that in embedded mode leases of a dead process are not
+// waited for: no other process can hold one.
+func TestJobLeasesOfCrashedProcess(t *testing.T) {
 	t.Parallel()
 	clock, cfg := at(noon), embedded(t)
 	file := filepath.Join(cfg.DataDir, socialsqlite.FileName)
@@ -216,16 +216,16 @@ func TestJobsOfAProcessThatDied(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, list, 1)
 	require.NoError(t, died.Close())
-	settled(t, open(t, cfg, WithClock(clock.Now)))
+	waitSettled(t, open(t, cfg, WithClock(clock.Now)))
 }
 
-// TestATimelineSaysWhatItCouldNotNote checks the pages over HTTP while the disk of an embedded
-// system is full.
-func TestATimelineSaysWhatItCouldNotNote(t *testing.T) {
+// TestTimelineDegradedOnFullDisk checks the pages over HTTP while the disk of an embedded system is
+// full.
+func TestTimelineDegradedOnFullDisk(t *testing.T) {
 	t.Parallel()
 	a := open(t, embedded(t), WithClock(at(noon).Now))
 	fillHome(t, a)
-	s, f := &keptSystem{t, a}, makeFlaky(t, a)
+	s, f := &httpSystem{t, a}, makeFlaky(t, a)
 	for _, path := range []string{"/v1/timeline?limit=2", "/v1/authors/bob/posts?limit=2"} {
 		f.broken.Store(1)
 		for _, want := range [][]string{{"session"}, nil} {

@@ -20,8 +20,8 @@ func trendOf(it *feed.Item, now time.Time) feed.Trend {
 	return feed.Trend(float64(it.Likes+2*it.Comments) / ((hours + 1) * (hours + 1)))
 }
 
-// straight returns the n best posts of a week, by scoring every one.
-func straight(posts []feed.Item, now time.Time, n int) []feed.Item {
+// bestByTrend returns the n best posts of a week, by scoring every one.
+func bestByTrend(posts []feed.Item, now time.Time, n int) []feed.Item {
 	best := slices.DeleteFunc(slices.Clone(posts), func(it feed.Item) bool {
 		age := now.Sub(time.Unix(it.UpdateTime, 0))
 		return it.Likes+it.Comments == 0 || age < 0 || age >= 7*24*time.Hour
@@ -32,9 +32,9 @@ func straight(posts []feed.Item, now time.Time, n int) []feed.Item {
 	return best[:min(n, len(best))]
 }
 
-// TestTrendingOfRealPosts compares the set with a scoring of every post: with the original dates,
-// and with half a year compressed into a week.
-func TestTrendingOfRealPosts(t *testing.T) {
+// TestTrendingSetOnRealPosts compares the set with a scoring of every post: with the original
+// dates, and with half a year compressed into a week.
+func TestTrendingSetOnRealPosts(t *testing.T) {
 	t.Parallel()
 	posts := testenv.Posts(t)
 	now := time.Date(2016, 3, 10, 12, 0, 0, 0, time.UTC)
@@ -45,8 +45,8 @@ func TestTrendingOfRealPosts(t *testing.T) {
 	for name, c := range map[string]struct {
 		posts []feed.Item
 		size  int
-	}{"as they are": {posts, 302}, "crowded": {crowded, 500}} {
-		want := straight(c.posts, now, 500)
+	}{"original dates": {posts, 302}, "compressed into a week": {crowded, 500}} {
+		want := bestByTrend(c.posts, now, 500)
 		require.Len(t, want, c.size)
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -54,7 +54,7 @@ func TestTrendingOfRealPosts(t *testing.T) {
 			a := open(t, embedded(t), WithClock(clock.Now))
 			put(t, a, c.posts...)
 			clock.Advance(time.Hour)
-			set := due(t, a)
+			set := waitTrending(t, a)
 			require.Len(t, set.Entries, c.size)
 			for i, e := range set.Entries {
 				assert.Equal(t, want[i].ID, e.ID, "place %d", i)
@@ -62,17 +62,17 @@ func TestTrendingOfRealPosts(t *testing.T) {
 				assert.Equal(t, want[i].AuthorID, e.Author, e.ID)
 				assert.True(t, slices.Equal(want[i].Tags, e.Tags), e.ID)
 			}
-			guestsOf(t, a, want, now)
-			homeSays(t, a, want, now)
+			checkGuestFeed(t, a, want, now)
+			checkHomeMarks(t, a, want, now)
 		})
 	}
 }
 
-// guestsOf checks the guest feed against these posts.
-func guestsOf(t *testing.T, a *App, posts []feed.Item, now time.Time) {
+// checkGuestFeed checks the guest feed against these posts.
+func checkGuestFeed(t *testing.T, a *App, posts []feed.Item, now time.Time) {
 	t.Helper()
 	for limit, query := range map[int]string{20: "", 1: "?limit=1", 100: "?limit=100"} {
-		g := guests(t, a, query)
+		g := guestFeed(t, a, query)
 		require.Len(t, g.Data.Items, limit)
 		for _, it := range g.Data.Items {
 			i := slices.IndexFunc(posts, func(p feed.Item) bool { return p.ID == it.ID })
@@ -80,12 +80,12 @@ func guestsOf(t *testing.T, a *App, posts []feed.Item, now time.Time) {
 			assert.Equal(t, "trending", it.InFeed.Source)
 			assert.Equal(t, markOf(&posts[i], now), it.InFeed.Trend, it.ID)
 		}
-		assert.Equal(t, g.raw, guests(t, a, query).raw, "the same bytes")
+		assert.Equal(t, g.raw, guestFeed(t, a, query).raw, "the same bytes")
 	}
 }
 
-// homeSays checks home: its items have trend marks, whatever their source.
-func homeSays(t *testing.T, a *App, posts []feed.Item, now time.Time) {
+// checkHomeMarks checks home: its items have trend marks, whatever their source.
+func checkHomeMarks(t *testing.T, a *App, posts []feed.Item, now time.Time) {
 	t.Helper()
 	answer := ask(t, a, engine.Request{Agent: "reader", Feed: feed.HomeFeed, Action: engine.ActionRefresh, Limit: 50})
 	require.Len(t, answer.Trends, len(answer.Docs))
@@ -111,9 +111,9 @@ func markOf(p *feed.Item, now time.Time) string {
 	return ""
 }
 
-// TestPostsOfTheDemoTrend checks that posts trend from the start, so that the first new reader gets
+// TestTrendingDemoPosts checks that posts trend from the start, so that the first new reader gets
 // suggestions of their authors.
-func TestPostsOfTheDemoTrend(t *testing.T) {
+func TestTrendingDemoPosts(t *testing.T) {
 	t.Parallel()
 	set, _ := open(t, embedded(t), WithDemo()).trending.Set()
 	assert.True(t, slices.ContainsFunc(set.Entries, func(e trending.Entry) bool { return feed.IsPost(e.ID) }))

@@ -80,13 +80,14 @@ func statements(t *testing.T, path string, texts ...string) {
 	require.NoError(t, db.Close())
 }
 
-// sameWithoutFormat are the files whose contents have no format of a version.
-var sameWithoutFormat = []string{"lock", "clock.json"}
+// filesWithoutFormat are the files whose contents have no format of a version.
+var filesWithoutFormat = []string{"lock", "clock.json"}
 
-// TestDataOfAnotherVersion replaces each file of a data directory, one at a time, with one of a newer
-// version, of a version before the first release, of another program, and one that lacks something.
-// The server does not start and the doctor reports it, naming the file; no file is changed.
-func TestDataOfAnotherVersion(t *testing.T) {
+// TestSchemaOfOtherVersionRefused replaces each file of a data directory, one at a time, with one
+// of a newer version, of a version before the first release, of another program, and one that lacks
+// something. The server does not start and the doctor reports it, naming the file; no file is
+// changed.
+func TestSchemaOfOtherVersionRefused(t *testing.T) {
 	t.Parallel()
 	cfg := usedDir(t)
 	whole := cfg.DataDir
@@ -115,7 +116,7 @@ func TestDataOfAnotherVersion(t *testing.T) {
 	kinds := map[string]bool{}
 	for name := range hashes(t, whole) {
 		base, kind := filepath.Base(name), filepath.Ext(name)
-		if assert.True(t, changes[kind] != nil || slices.Contains(sameWithoutFormat, base), "is the format of %s inspected?", name) {
+		if assert.True(t, changes[kind] != nil || slices.Contains(filesWithoutFormat, base), "is the format of %s inspected?", name) {
 			kinds[kind] = true
 		}
 		for what, change := range changes[kind] {
@@ -144,8 +145,9 @@ func TestDataOfAnotherVersion(t *testing.T) {
 	open(t, cfg)
 }
 
-// TestASpoolOfANewerVersion checks that a segment of another format is refused, and not set aside.
-func TestASpoolOfANewerVersion(t *testing.T) {
+// TestSchemaOfNewerSpoolRefused checks that a segment of another format is refused, and not set
+// aside.
+func TestSchemaOfNewerSpoolRefused(t *testing.T) {
 	t.Parallel()
 	cfg := onRedis(t, "unused:", "127.0.0.1:1")
 	dir := filepath.Join(cfg.DataDir, datadir.Spool)
@@ -167,9 +169,9 @@ func execute(t *testing.T, url, text string) {
 	require.NoError(t, c.Close(t.Context()))
 }
 
-// TestADatabaseOfAnotherVersionChangesNoFile checks that a schema in PostgreSQL that cannot be used is
-// found before any file of the data directory is changed.
-func TestADatabaseOfAnotherVersionChangesNoFile(t *testing.T) {
+// TestSchemaRefusedInPostgresChangesNoFile checks that a schema in PostgreSQL that cannot be used
+// is found before any file of the data directory is changed.
+func TestSchemaRefusedInPostgresChangesNoFile(t *testing.T) {
 	t.Parallel()
 	cfg := usedDir(t)
 	_, prefix := testenv.Redis(t)

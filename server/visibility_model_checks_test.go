@@ -16,21 +16,21 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// glance checks right after a step that nothing hidden is visible, whatever jobs are pending, and
-// that a request of a post by its id gets the right answer.
-func (p *people) glance() {
+// checkQuickly checks right after a step that nothing hidden is visible, whatever jobs are pending,
+// and that a request of a post by its id gets the right answer.
+func (p *people) checkQuickly() {
 	p.Helper()
-	reader, author := p.anybody(), p.anybody()
+	reader, author := p.anyAgent(), p.anyAgent()
 	for range 3 {
-		p.one(reader, p.anyPost())
+		p.checkPost(reader, p.anyPost())
 	}
 	switch p.rnd.IntN(5) {
 	case 0:
-		p.within(reader, "/v1/timeline?limit=100", p.timeline(reader))
+		p.checkIncompleteList(reader, "/v1/timeline?limit=100", p.timeline(reader))
 	case 1:
-		p.listed(reader, "/v1/authors/"+author+"/posts?limit=100", p.page(reader, author))
+		p.checkList(reader, "/v1/authors/"+author+"/posts?limit=100", p.page(reader, author))
 	case 2:
-		p.replies(reader, p.anyPost())
+		p.checkReplies(reader, p.anyPost())
 	case 3:
 		p.feed(reader, "home", "refresh", false)
 	case 4:
@@ -38,17 +38,17 @@ func (p *people) glance() {
 	}
 }
 
-// asked makes a call as a reader, and returns the answer and its ids.
-func (p *people) asked(reader, method, path, body string) (keptAnswer, []string) {
+// listOf makes a call as a reader, and returns the answer and its ids.
+func (p *people) listOf(reader, method, path, body string) (httpAnswer, []string) {
 	p.Helper()
 	got := p.call(reader, method, path, body)
 	return got, got.ids()
 }
 
-// within reads a list that may lack posts with pending jobs.
-func (p *people) within(reader, path string, want []string) {
+// checkIncompleteList reads a list that may lack posts with pending jobs.
+func (p *people) checkIncompleteList(reader, path string, want []string) {
 	p.Helper()
-	got, ids := p.asked(reader, "GET", path, "")
+	got, ids := p.listOf(reader, "GET", path, "")
 	require.Equal(p, 200, got.status, got.body)
 	for _, id := range ids {
 		require.Contains(p, want, id, "%s reads %s", reader, path)
@@ -56,10 +56,10 @@ func (p *people) within(reader, path string, want []string) {
 	}
 }
 
-// listed reads a list that must be complete.
-func (p *people) listed(reader, path string, want []string) {
+// checkList reads a list that must be complete.
+func (p *people) checkList(reader, path string, want []string) {
 	p.Helper()
-	got, ids := p.asked(reader, "GET", path, "")
+	got, ids := p.listOf(reader, "GET", path, "")
 	if len(want) == 0 && got.status == 404 { // an author without posts visible to the reader
 		return
 	}
@@ -71,7 +71,7 @@ func (p *people) listed(reader, path string, want []string) {
 	}
 }
 
-func (p *people) one(reader string, x *ruledPost) {
+func (p *people) checkPost(reader string, x *modelPost) {
 	p.Helper()
 	p.looked++
 	got := p.call(reader, "GET", "/v1/posts/"+x.id, "")
@@ -94,27 +94,27 @@ func (p *people) one(reader string, x *ruledPost) {
 	}
 	if reader != guest {
 		require.Equal(p, p.answers(reader, x), got.Data.InFeed.CanReply, "%s may reply to %s", reader, x.id)
-		p.marked(reader, x, got.body)
+		p.checkGroupsOf(reader, x, got.body)
 	}
 }
 
-// replies reads the replies to a post, in both orders. Who sees only their own gets these.
-func (p *people) replies(reader string, x *ruledPost) {
+// checkReplies reads the replies to a post, in both orders. Who sees only their own gets these.
+func (p *people) checkReplies(reader string, x *modelPost) {
 	p.Helper()
 	path, want := "/v1/posts/"+x.id+"/replies?limit=100", p.under(reader, x)
 	if !p.sees(reader, x) && len(want) == 0 {
 		require.Equal(p, 404, p.call(reader, "GET", path, "").status, "%q reads replies of %s", reader, x.id)
 		return
 	}
-	p.listed(reader, path, want)
+	p.checkList(reader, path, want)
 	slices.Reverse(want)
-	p.listed(reader, path+"&order=oldest", want)
+	p.checkList(reader, path+"&order=oldest", want)
 }
 
 // feed reads a page of a feed; silent reads the badge.
 func (p *people) feed(reader, name, action string, silent bool) []string {
 	p.Helper()
-	got, ids := p.asked(reader, "POST", "/v1/feed", fmt.Sprintf(`{"feed":%q,"action":%q,"limit":20,"silent":%t}`, name, action, silent))
+	got, ids := p.listOf(reader, "POST", "/v1/feed", fmt.Sprintf(`{"feed":%q,"action":%q,"limit":20,"silent":%t}`, name, action, silent))
 	require.Equal(p, 200, got.status, got.body)
 	may := p.mayFeed(reader, name == "home")
 	for _, id := range ids {
@@ -129,8 +129,8 @@ func (p *people) feed(reader, name, action string, silent bool) []string {
 	return ids
 }
 
-// drained reads a feed to its end: every due post must have been shown by then.
-func (p *people) drained(reader, name string) {
+// checkFeed reads a feed to its end: every due post must have been shown by then.
+func (p *people) checkFeed(reader, name string) {
 	p.Helper()
 	for action := "refresh"; ; action = "load_more" {
 		if len(p.feed(reader, name, action, false)) == 0 {
@@ -142,8 +142,8 @@ func (p *people) drained(reader, name string) {
 	}
 }
 
-// told checks the count of a stream for a reader who has seen nothing yet.
-func (p *people) told(reader string) {
+// checkStream checks the count of a stream for a reader who has seen nothing yet.
+func (p *people) checkStream(reader string) {
 	p.Helper()
 	watch, err := p.a.network.watcher.Watch(p.Context(), reader, &social.Position{})
 	require.NoError(p, err)
@@ -152,7 +152,7 @@ func (p *people) told(reader string) {
 	require.Equal(p, len(p.news(reader)), watch.Take().Count, "the stream of %s counts %v", reader, p.news(reader))
 }
 
-func (p *people) suggested(reader string) {
+func (p *people) checkSuggestions(reader string) {
 	p.Helper()
 	got := p.call(reader, "GET", "/v1/agents/"+reader+"/suggestions?limit=100", "")
 	require.Equal(p, 200, got.status, got.body)
@@ -164,8 +164,8 @@ func (p *people) suggested(reader string) {
 	}
 }
 
-// counted checks the post count of an author, as a reader gets it.
-func (p *people) counted(reader, author string) {
+// checkCount checks the post count of an author, as a reader gets it.
+func (p *people) checkCount(reader, author string) {
 	p.Helper()
 	got := p.call(reader, "GET", "/v1/authors/"+author, "")
 	var card struct {
@@ -175,7 +175,7 @@ func (p *people) counted(reader, author string) {
 		}
 	}
 	require.NoError(p, json.Unmarshal([]byte(got.body), &card))
-	want := len(p.list(func(x *ruledPost) bool { return x.author == author && x.root == nil && p.sees(reader, x) }))
+	want := len(p.list(func(x *modelPost) bool { return x.author == author && x.root == nil && p.sees(reader, x) }))
 	require.Equal(p, want, card.Data.Posts, "%q counts posts of %s", reader, author)
 	require.Equal(p, p.blocks[[2]string{reader, author}], card.Data.IsBlocked, "%q and %s", reader, author)
 }
@@ -203,8 +203,8 @@ func (p *people) circlesOf(reader string) {
 	}
 }
 
-// invitedTo checks the list of open invitations of each circle.
-func (p *people) invitedTo() {
+// checkInvitations checks the list of open invitations of each circle.
+func (p *people) checkInvitations() {
 	p.Helper()
 	for id, c := range p.circles {
 		want := slices.Sorted(maps.Keys(c.invited))
@@ -223,8 +223,8 @@ func (p *people) invitedTo() {
 	}
 }
 
-// rest advances time until no job is pending.
-func (p *people) rest() {
+// finishJobs advances time until no job is pending.
+func (p *people) finishJobs() {
 	p.Helper()
 	testenv.WaitFor(p, func() bool {
 		retryFailed(p.T, p.a)
@@ -243,45 +243,45 @@ func (p *people) rest() {
 	refreshIndex(p, p.a)
 }
 
-// lookAround checks every route as some readers and as a guest. Feeds show a post only once, so
-// they are read before the lists.
-func (p *people) lookAround(readers []string) {
+// checkEverything checks every route as some readers and as a guest. Feeds show a post only once,
+// so they are read before the lists.
+func (p *people) checkEverything(readers []string) {
 	p.Helper()
 	p.catchUp()
-	p.rest()
+	p.finishJobs()
 	for _, reader := range readers {
 		p.feed(reader, "home", "refresh", true)
-		p.drained(reader, "home")
-		p.drained(reader, "for_you")
-		p.told(reader)
-		p.listed(reader, "/v1/timeline?limit=100", p.timeline(reader))
-		p.suggested(reader)
+		p.checkFeed(reader, "home")
+		p.checkFeed(reader, "for_you")
+		p.checkStream(reader)
+		p.checkList(reader, "/v1/timeline?limit=100", p.timeline(reader))
+		p.checkSuggestions(reader)
 		p.circlesOf(reader)
 		p.groupPages(reader)
 	}
 	for _, reader := range append([]string{guest}, readers...) {
 		for _, x := range p.posts {
-			p.one(reader, x)
+			p.checkPost(reader, x)
 			if x.root == nil || p.rnd.IntN(4) == 0 {
-				p.replies(reader, x)
+				p.checkReplies(reader, x)
 			}
 		}
 		for _, author := range p.names {
 			path := "/v1/authors/" + url.PathEscape(author) + "/posts?limit=100"
-			p.listed(reader, path, p.page(reader, author))
-			p.listed(reader, path+"&view=grid", p.page(reader, author))
-			p.counted(reader, author)
+			p.checkList(reader, path, p.page(reader, author))
+			p.checkList(reader, path+"&view=grid", p.page(reader, author))
+			p.checkCount(reader, author)
 		}
 	}
-	p.listedToGuests()
-	p.invitedTo()
+	p.checkGuestFeeds()
+	p.checkInvitations()
 }
 
-// listedToGuests checks the feeds for guests.
-func (p *people) listedToGuests() {
+// checkGuestFeeds checks the feeds for guests.
+func (p *people) checkGuestFeeds() {
 	p.Helper()
-	_, ids := p.asked(guest, "GET", "/v1/feed/guest?limit=50", "")
-	public := p.list(func(x *ruledPost) bool { return x.public && !x.gone })
+	_, ids := p.listOf(guest, "GET", "/v1/feed/guest?limit=50", "")
+	public := p.list(func(x *modelPost) bool { return x.public && !x.gone })
 	for _, id := range ids {
 		require.True(p, slices.Contains(public, id) || !strings.HasPrefix(id, "post:"), id)
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // top returns the root of a reply, or the post itself.
-func (p *ruledPost) top() *ruledPost {
+func (p *modelPost) top() *modelPost {
 	if p.root != nil {
 		return p.root
 	}
@@ -20,13 +20,13 @@ func (p *ruledPost) top() *ruledPost {
 }
 
 // stands reports whether a post addresses a circle that still exists.
-func (p *ruledPost) stands(c *ruledCircle) bool {
+func (p *modelPost) stands(c *modelCircle) bool {
 	return !c.over && (c.group || c.owner == p.author) && !p.without[c]
 }
 
 // removable returns the groups that somebody else than its author may remove a post from; nil for
 // the thread of a reply means that it is removed from there.
-func (r *rules) removable(who string, p *ruledPost) (from []*ruledCircle, may bool) {
+func (r *rules) removable(who string, p *modelPost) (from []*modelCircle, may bool) {
 	root := p.top()
 	switch {
 	case p.gone:
@@ -45,25 +45,25 @@ func (r *rules) removable(who string, p *ruledPost) (from []*ruledCircle, may bo
 }
 
 // takeAway removes a post from groups, or a reply from its thread.
-func (r *rules) takeAway(p *ruledPost, from []*ruledCircle) {
+func (r *rules) takeAway(p *modelPost, from []*modelCircle) {
 	if p.without == nil {
-		p.without = map[*ruledCircle]bool{}
+		p.without = map[*modelCircle]bool{}
 	}
 	for _, c := range from {
 		p.without[c] = true
 	}
 	root := p.top()
-	left := slices.ContainsFunc(root.circles, func(c *ruledCircle) bool { return root.stands(c) && !p.without[c] })
+	left := slices.ContainsFunc(root.circles, func(c *modelCircle) bool { return root.stands(c) && !p.without[c] })
 	p.removed = p.removed || from == nil || !root.public && !root.followers && !left
 }
 
 // rootFor returns the root of a reply as those see it who read the reply.
-func (p *ruledPost) rootFor() *ruledPost {
+func (p *modelPost) rootFor() *modelPost {
 	root := *p.root
 	root.without = maps.Clone(p.without)
 	for c := range p.root.without {
 		if root.without == nil {
-			root.without = map[*ruledCircle]bool{}
+			root.without = map[*modelCircle]bool{}
 		}
 		root.without[c] = true
 	}
@@ -71,7 +71,7 @@ func (p *ruledPost) rootFor() *ruledPost {
 }
 
 // named returns the circles that an entry names to a reader.
-func (r *rules) named(reader string, p *ruledPost) []string {
+func (r *rules) named(reader string, p *modelPost) []string {
 	ids := []string{}
 	for _, c := range p.circles {
 		through := c.group && c.reads(reader, p)
@@ -84,15 +84,15 @@ func (r *rules) named(reader string, p *ruledPost) []string {
 }
 
 // groupPage returns the posts that a reader sees through a circle.
-func (r *rules) groupPage(reader string, c *ruledCircle) []string {
-	return r.list(func(p *ruledPost) bool {
+func (r *rules) groupPage(reader string, c *modelCircle) []string {
+	return r.list(func(p *modelPost) bool {
 		through := c.group && c.reads(reader, p) || !c.group && p.author == reader
 		return slices.Contains(p.circles, c) && p.stands(c) && through && r.sees(reader, p) && !r.hides(reader, p.author)
 	})
 }
 
-// judge returns somebody who may remove a post, if there is anybody, or its author.
-func (p *people) judge(x *ruledPost) string {
+// remover returns somebody who may remove a post, if there is anybody, or its author.
+func (p *people) remover(x *modelPost) string {
 	root := x.top()
 	if x.root != nil && root.author != "" && p.rnd.IntN(2) == 0 {
 		return root.author
@@ -102,13 +102,13 @@ func (p *people) judge(x *ruledPost) string {
 			return c.owner
 		}
 	}
-	return p.somebodyFor(x)
+	return p.agentFor(x)
 }
 
-// narrow has somebody, mostly the author, change who may reply to a post.
-func (p *people) narrow() {
+// narrowReplies has somebody, mostly the author, change who may reply to a post.
+func (p *people) narrowReplies() {
 	x := p.anyPost()
-	who, right := p.somebodyFor(x), []string{"public", "followers", "audience", "none"}[p.rnd.IntN(4)]
+	who, right := p.agentFor(x), []string{"public", "followers", "audience", "none"}[p.rnd.IntN(4)]
 	status := p.mayChange(who, x)
 	asked := right
 	if right == "audience" && len(x.circles) == 0 { // which is the same
@@ -120,14 +120,14 @@ func (p *people) narrow() {
 	if status == 200 && (x.root != nil || !social.Right(right).Narrows(social.Right(x.reply))) {
 		status = 422
 	}
-	p.does(who, "PATCH", "/v1/posts/"+x.id, fmt.Sprintf(`{"reply":%q}`, asked), status)
+	p.mustCall(who, "PATCH", "/v1/posts/"+x.id, fmt.Sprintf(`{"reply":%q}`, asked), status)
 	if status == 200 {
 		x.reply = right
 	}
 }
 
-// marked checks what an entry says about the groups of a post.
-func (p *people) marked(reader string, x *ruledPost, body string) {
+// checkGroupsOf checks what an entry says about the groups of a post.
+func (p *people) checkGroupsOf(reader string, x *modelPost, body string) {
 	p.Helper()
 	var post struct {
 		Data struct {
@@ -154,8 +154,8 @@ func (p *people) groupPages(reader string) {
 		path := "/v1/circles/" + id + "/posts?limit=100"
 		switch role := c.roleOf(reader); role {
 		case "owner", "member":
-			p.listed(reader, path, p.groupPage(reader, c))
-			p.listed(reader, path+"&view=grid", p.groupPage(reader, c))
+			p.checkList(reader, path, p.groupPage(reader, c))
+			p.checkList(reader, path+"&view=grid", p.groupPage(reader, c))
 		default:
 			require.Equal(p, either(role == "", 404, 403), p.call(reader, "GET", path, "").status, "%s reads %s", reader, path)
 		}

@@ -14,15 +14,15 @@ type rules struct {
 	hushed                 map[[2]string]bool  // agent, circle: a muted group
 	unheard                map[[2]string]bool  // agent, owner: muted invitations
 	refused                map[[2]string]int64 // agent, owner, or agent and owner/circle: when they declined, or left
-	circles                map[string]*ruledCircle
-	latest                 map[string]*ruledCircle // the last circle with each id, even if it is deleted
-	posts                  []*ruledPost            // oldest first
+	circles                map[string]*modelCircle
+	latest                 map[string]*modelCircle // the last circle with each id, even if it is deleted
+	posts                  []*modelPost            // oldest first
 	erasedAt               map[string]int64        // the turn of each agent's last erasure
 	turn                   int64                   // counts the actions
 	now                    int64                   // seconds, of the server that is called
 }
 
-type ruledCircle struct {
+type modelCircle struct {
 	id, owner string
 	group     bool
 	all       bool // members also see posts from before they joined
@@ -34,20 +34,20 @@ type ruledCircle struct {
 	invited   map[string]bool
 }
 
-type ruledPost struct {
+type modelPost struct {
 	id, author        string
 	at                int64 // turn
 	created           int64 // seconds, of the server that was called: its place in lists
 	public, followers bool
 	wasPublic         bool           // before it was reported again
-	circles           []*ruledCircle // as of the creation of the post; a recreated circle is a different one
+	circles           []*modelCircle // as of the creation of the post; a recreated circle is a different one
 	circled           bool           // it was addressed to circles when it was created, or reported again
 	mentions          []string
 	reply             string
-	root              *ruledPost
+	root              *modelPost
 	gone              bool
 	removed           bool                  // by others, from everywhere: only the author sees it
-	without           map[*ruledCircle]bool // groups that it was removed from
+	without           map[*modelCircle]bool // groups that it was removed from
 	caption           string
 }
 
@@ -57,40 +57,40 @@ func (r *rules) apart(a, b string) bool {
 }
 
 // reads reports whether a post is addressed to an agent as a member of the circle.
-func (c *ruledCircle) reads(agent string, p *ruledPost) bool {
+func (c *modelCircle) reads(agent string, p *modelPost) bool {
 	since, in := c.members[agent]
 	return in && !c.over && (c.group && (c.all || p.at > since) || !c.group && c.owner == p.author)
 }
 
 // takes reports whether an author may currently address a post to the circle.
-func (r *rules) takes(c *ruledCircle, author string) bool {
+func (r *rules) takes(c *modelCircle, author string) bool {
 	_, in := c.members[author]
 	return (c.owner == author || c.group && in && !c.ownerOnly) && (c.until == 0 || r.now < c.until)
 }
 
-func (p *ruledPost) addressed(reader string) bool {
-	return slices.ContainsFunc(p.circles, func(c *ruledCircle) bool { return !p.without[c] && c.reads(reader, p) })
+func (p *modelPost) addressed(reader string) bool {
+	return slices.ContainsFunc(p.circles, func(c *modelCircle) bool { return !p.without[c] && c.reads(reader, p) })
 }
 
 // heard reports whether a post is addressed to a reader by a circle that they have not muted. Only
 // groups can be muted.
-func (r *rules) heard(reader string, p *ruledPost) bool {
-	return slices.ContainsFunc(p.circles, func(c *ruledCircle) bool {
+func (r *rules) heard(reader string, p *modelPost) bool {
+	return slices.ContainsFunc(p.circles, func(c *modelCircle) bool {
 		return !p.without[c] && c.reads(reader, p) && !(c.group && r.hushed[[2]string{reader, c.id}])
 	})
 }
 
 // over reports whether an event has ended.
-func (r *rules) over(c *ruledCircle) bool { return c.until != 0 && r.now >= c.until }
+func (r *rules) over(c *modelCircle) bool { return c.until != 0 && r.now >= c.until }
 
 // refuses reports whether an agent has declined an invitation by the owner, or left the circle. No
 // run lasts for a month.
-func (r *rules) refuses(agent string, c *ruledCircle) bool {
+func (r *rules) refuses(agent string, c *modelCircle) bool {
 	return r.refused[[2]string{agent, c.owner}] != 0 || r.refused[[2]string{agent, c.owner + "/" + c.id}] != 0
 }
 
 // due reports whether a post is in an agent's timeline, regardless of mutes.
-func (r *rules) due(reader string, p *ruledPost) bool {
+func (r *rules) due(reader string, p *modelPost) bool {
 	switch {
 	case p.gone || p.root != nil || reader == "" || r.apart(reader, p.author):
 		return false
@@ -105,7 +105,7 @@ func (r *rules) due(reader string, p *ruledPost) bool {
 }
 
 // sees reports whether a reader, "" for a guest, may see a post.
-func (r *rules) sees(reader string, p *ruledPost) bool {
+func (r *rules) sees(reader string, p *modelPost) bool {
 	switch {
 	case p.gone || r.apart(reader, p.author):
 		return false
@@ -120,14 +120,14 @@ func (r *rules) sees(reader string, p *ruledPost) bool {
 // hears reports whether a reader sees what others reply to a post. Those do who can see it now as a
 // part of its audience; whom a post to circles mentions, and who has left the group of their own
 // post, sees the post alone.
-func (r *rules) hears(reader string, p *ruledPost) bool {
+func (r *rules) hears(reader string, p *modelPost) bool {
 	switch {
 	case !r.sees(reader, p):
 		return false
 	case p.public, !p.circled, p.addressed(reader):
 		return true
 	case p.author == reader:
-		return p.followers || slices.ContainsFunc(p.circles, func(c *ruledCircle) bool {
+		return p.followers || slices.ContainsFunc(p.circles, func(c *modelCircle) bool {
 			last := r.latest[c.id]
 			return last != nil && !last.group && last.owner == reader
 		})
@@ -136,7 +136,7 @@ func (r *rules) hears(reader string, p *ruledPost) bool {
 }
 
 // answers reports whether a reader who sees a post may reply to it.
-func (r *rules) answers(reader string, p *ruledPost) bool {
+func (r *rules) answers(reader string, p *modelPost) bool {
 	if p.removed {
 		return false
 	}
@@ -155,16 +155,16 @@ func (r *rules) answers(reader string, p *ruledPost) bool {
 // report is what another system reports of a post again.
 type report struct {
 	public, followers bool
-	circles           []*ruledCircle // existing ones
+	circles           []*modelCircle // existing ones
 	mentions          []string
 }
 
 // reported replaces the audience of a post. While others have replied to it, it only narrows.
-func (r *rules) reported(p *ruledPost, next report) {
+func (r *rules) reported(p *modelPost, next report) {
 	circles := slices.Clone(next.circles)
 	for i, c := range circles {
 		if c.owner != p.author { // an event does not post to circles of others that were made here
-			circles[i] = &ruledCircle{id: c.id, over: true}
+			circles[i] = &modelCircle{id: c.id, over: true}
 		}
 	}
 	p.wasPublic = p.wasPublic || p.public
@@ -172,8 +172,8 @@ func (r *rules) reported(p *ruledPost, next report) {
 		p.public, p.followers, p.circles, p.circled, p.mentions = next.public, next.followers, circles, len(circles) > 0, next.mentions
 		return
 	}
-	both := slices.DeleteFunc(slices.Clone(p.circles), func(c *ruledCircle) bool {
-		return !slices.ContainsFunc(circles, func(other *ruledCircle) bool { return other.id == c.id })
+	both := slices.DeleteFunc(slices.Clone(p.circles), func(c *modelCircle) bool {
+		return !slices.ContainsFunc(circles, func(other *modelCircle) bool { return other.id == c.id })
 	})
 	follows := p.followers && next.followers
 	instead := next.followers && !p.followers && len(both) == 0 // of a circle, or of mentions
@@ -193,14 +193,14 @@ func (r *rules) hides(reader, author string) bool {
 	return reader != author && r.mutes[[2]string{reader, author}]
 }
 
-func (r *rules) list(fits func(*ruledPost) bool) []string {
-	found := []*ruledPost{}
+func (r *rules) list(fits func(*modelPost) bool) []string {
+	found := []*modelPost{}
 	for _, p := range r.posts {
 		if fits(p) {
 			found = append(found, p)
 		}
 	}
-	slices.SortFunc(found, func(a, b *ruledPost) int {
+	slices.SortFunc(found, func(a, b *modelPost) int {
 		return cmp.Or(cmp.Compare(b.created, a.created), strings.Compare(b.id, a.id))
 	})
 	ids := make([]string, len(found))
@@ -211,45 +211,46 @@ func (r *rules) list(fits func(*ruledPost) bool) []string {
 }
 
 func (r *rules) timeline(reader string) []string {
-	return r.list(func(p *ruledPost) bool { return r.due(reader, p) && !r.hides(reader, p.author) })
+	return r.list(func(p *modelPost) bool { return r.due(reader, p) && !r.hides(reader, p.author) })
 }
 
 // news returns the posts that a badge and a stream count.
 func (r *rules) news(reader string) []string {
-	return r.list(func(p *ruledPost) bool {
+	return r.list(func(p *modelPost) bool {
 		return r.due(reader, p) && p.author != reader && !r.hides(reader, p.author)
 	})
 }
 
 // feeds returns the posts that home and for-you show sooner or later.
 func (r *rules) feeds(reader string, home bool) []string {
-	return r.list(func(p *ruledPost) bool { return r.feedsOne(reader, home, p, p.public) })
+	return r.list(func(p *modelPost) bool { return r.feedsOne(reader, home, p, p.public) })
 }
 
-// mayFeed adds those that were public: a feed of a moment ago may still have them, for who sees them.
+// mayFeed adds those that were public: a feed of a moment ago may still have them, for who sees
+// them.
 func (r *rules) mayFeed(reader string, home bool) []string {
-	return r.list(func(p *ruledPost) bool { return r.feedsOne(reader, home, p, p.public || p.wasPublic) })
+	return r.list(func(p *modelPost) bool { return r.feedsOne(reader, home, p, p.public || p.wasPublic) })
 }
 
-func (r *rules) feedsOne(reader string, home bool, p *ruledPost, public bool) bool {
+func (r *rules) feedsOne(reader string, home bool, p *modelPost, public bool) bool {
 	wanted := p.author != reader && p.root == nil && !r.hides(reader, p.author)
 	return wanted && (public && r.sees(reader, p) || home && r.due(reader, p))
 }
 
 // page returns the posts on an author's page, as a reader gets it.
 func (r *rules) page(reader, author string) []string {
-	return r.list(func(p *ruledPost) bool {
+	return r.list(func(p *modelPost) bool {
 		return p.author == author && r.sees(reader, p) && (p.root == nil || p.root.public || reader == author)
 	})
 }
 
 // under returns the replies to a post that a reader sees.
-func (r *rules) under(reader string, root *ruledPost) []string {
-	return r.list(func(p *ruledPost) bool { return p.root == root && r.sees(reader, p) && !r.hides(reader, p.author) })
+func (r *rules) under(reader string, root *modelPost) []string {
+	return r.list(func(p *modelPost) bool { return p.root == root && r.sees(reader, p) && !r.hides(reader, p.author) })
 }
 
-func (r *rules) comments(root *ruledPost) int {
-	return len(r.list(func(p *ruledPost) bool { return p.root == root && !p.gone && !p.removed }))
+func (r *rules) comments(root *modelPost) int {
+	return len(r.list(func(p *modelPost) bool { return p.root == root && !p.gone && !p.removed }))
 }
 
 func (r *rules) block(agent, other string) {
@@ -266,19 +267,19 @@ func (r *rules) block(agent, other string) {
 	}
 }
 
-func (r *rules) join(c *ruledCircle, agent string) {
+func (r *rules) join(c *modelCircle, agent string) {
 	if delete(c.invited, agent); c.members[agent] == 0 {
 		c.members[agent] = r.turn
 		c.order = append(slices.DeleteFunc(c.order, func(one string) bool { return one == agent }), agent)
 	}
 }
 
-func (r *rules) drop(c *ruledCircle) {
+func (r *rules) drop(c *modelCircle) {
 	c.over = true
 	delete(r.circles, c.id)
 }
 
-func (r *rules) remove(p *ruledPost) {
+func (r *rules) remove(p *modelPost) {
 	p.gone = true
 	for _, other := range r.posts {
 		if other.root == p {
@@ -310,7 +311,7 @@ func (r *rules) erase(agent string) {
 	for _, c := range r.circles {
 		delete(c.members, agent)
 		if delete(c.invited, agent); c.owner == agent {
-			r.passOn(c)
+			r.inheritGroup(c)
 		}
 	}
 	for pair := range r.refused {
@@ -320,8 +321,9 @@ func (r *rules) erase(agent string) {
 	}
 }
 
-// passOn makes the member who has been in a group longest its owner, after its owner was erased.
-func (r *rules) passOn(c *ruledCircle) {
+// inheritGroup makes the member who has been in a group longest its owner, after its owner was
+// erased.
+func (r *rules) inheritGroup(c *modelCircle) {
 	for _, agent := range c.order {
 		if _, in := c.members[agent]; c.group && in {
 			r.own(c, agent)
@@ -332,14 +334,14 @@ func (r *rules) passOn(c *ruledCircle) {
 }
 
 // own gives a group to an owner. Whom a block separates from the owner leaves it.
-func (r *rules) own(c *ruledCircle, owner string) {
+func (r *rules) own(c *modelCircle, owner string) {
 	c.owner = owner
 	maps.DeleteFunc(c.members, func(agent string, _ int64) bool { return r.apart(agent, owner) })
 	maps.DeleteFunc(c.invited, func(agent string, _ bool) bool { return r.apart(agent, owner) })
 }
 
 // kind describes a post in the report of a failure.
-func (p *ruledPost) kind() string {
+func (p *modelPost) kind() string {
 	var b strings.Builder
 	for name, is := range map[string]bool{"public ": p.public, "followers ": p.followers, "reply ": p.root != nil, "gone ": p.gone} {
 		if is {

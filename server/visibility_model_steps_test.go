@@ -12,7 +12,7 @@ import (
 )
 
 func (p *people) follow() {
-	agent, author := p.two()
+	agent, author := p.twoAgents()
 	switch p.rnd.IntN(8) {
 	case 0:
 		author = "@server"
@@ -22,12 +22,12 @@ func (p *people) follow() {
 	}
 	pair, path := [2]string{agent, author}, "/v1/agents/"+agent+"/following/"+author
 	if p.rnd.IntN(3) == 0 {
-		p.does(agent, "DELETE", path, "", 200)
+		p.mustCall(agent, "DELETE", path, "", 200)
 		delete(p.follows, pair)
 		return
 	}
 	apart := p.apart(agent, author)
-	if p.does(agent, "PUT", path, "", either(apart, 403, 200)); !apart {
+	if p.mustCall(agent, "PUT", path, "", either(apart, 403, 200)); !apart {
 		p.follows[pair] = true
 	}
 }
@@ -35,7 +35,7 @@ func (p *people) follow() {
 // followMany follows several authors in one call; those separated by a block are skipped.
 func (p *people) followMany(agent string) {
 	some := slices.DeleteFunc(slices.Clone(p.names[:4]), func(name string) bool { return name == agent })
-	p.does(agent, "POST", "/v1/agents/"+agent+"/following", fmt.Sprintf(`{"authors":["%s"]}`, strings.Join(some, `","`)), 200)
+	p.mustCall(agent, "POST", "/v1/agents/"+agent+"/following", fmt.Sprintf(`{"authors":["%s"]}`, strings.Join(some, `","`)), 200)
 	for _, author := range some {
 		if !p.apart(agent, author) {
 			p.follows[[2]string{agent, author}] = true
@@ -44,57 +44,57 @@ func (p *people) followMany(agent string) {
 }
 
 func (p *people) blockOrNot() {
-	agent, other := p.two()
+	agent, other := p.twoAgents()
 	path := "/v1/agents/" + agent + "/blocked/" + other
 	if p.rnd.IntN(2) == 0 {
-		p.does(agent, "DELETE", path, "", 200)
+		p.mustCall(agent, "DELETE", path, "", 200)
 		delete(p.blocks, [2]string{agent, other})
 		return
 	}
-	p.does(agent, "PUT", path, "", 200)
+	p.mustCall(agent, "PUT", path, "", 200)
 	p.block(agent, other)
 }
 
 func (p *people) muteOrNot() {
-	agent, other := p.two()
+	agent, other := p.twoAgents()
 	path := "/v1/agents/" + agent + "/muted/authors/" + other
 	if p.rnd.IntN(2) == 0 {
-		p.does(agent, "DELETE", path, "", 200)
+		p.mustCall(agent, "DELETE", path, "", 200)
 		delete(p.mutes, [2]string{agent, other})
 		return
 	}
-	p.does(agent, "PUT", path, "", 200)
+	p.mustCall(agent, "PUT", path, "", 200)
 	p.mutes[[2]string{agent, other}] = true
 }
 
-// hushOrNot mutes or unmutes a circle or a group, which the agent need not be in, or the invitations
-// by an agent.
-func (p *people) hushOrNot() {
-	agent, id, list, muted := p.anybody(), fmt.Sprint("c", p.rnd.IntN(5)), "circles", p.hushed
+// muteCircleOrNot mutes or unmutes a circle or a group, which the agent need not be in, or the
+// invitations by an agent.
+func (p *people) muteCircleOrNot() {
+	agent, id, list, muted := p.anyAgent(), fmt.Sprint("c", p.rnd.IntN(5)), "circles", p.hushed
 	if p.rnd.IntN(4) == 0 {
-		id, list, muted = p.anybody(), "invitations", p.unheard
+		id, list, muted = p.anyAgent(), "invitations", p.unheard
 	}
 	path := "/v1/agents/" + agent + "/muted/" + list + "/" + id
 	if p.rnd.IntN(3) == 0 {
-		p.does(agent, "DELETE", path, "", 200)
+		p.mustCall(agent, "DELETE", path, "", 200)
 		delete(muted, [2]string{agent, id})
 		return
 	}
-	p.does(agent, "PUT", path, "", 200)
+	p.mustCall(agent, "PUT", path, "", 200)
 	muted[[2]string{agent, id}] = true
 }
 
-// found creates a circle, a group or an event, or changes its members. Mostly an admin does, who
-// may add others to a group.
-func (p *people) found() {
-	owner, id := p.anybody(), fmt.Sprint("c", p.rnd.IntN(5))
+// createOrChangeCircle creates a circle, a group or an event, or changes its members. Mostly an
+// admin does, who may add others to a group.
+func (p *people) createOrChangeCircle() {
+	owner, id := p.anyAgent(), fmt.Sprint("c", p.rnd.IntN(5))
 	var members []string
 	for range p.rnd.IntN(4) {
-		members = append(members, p.anybody())
+		members = append(members, p.anyAgent())
 	}
 	c, terms := p.circles[id], ""
 	if c == nil {
-		c = &ruledCircle{id: id, owner: owner, members: map[string]int64{}, invited: map[string]bool{}}
+		c = &modelCircle{id: id, owner: owner, members: map[string]int64{}, invited: map[string]bool{}}
 		terms = c.terms(p)
 	} else if p.rnd.IntN(2) == 0 {
 		owner = c.owner
@@ -120,7 +120,7 @@ func (p *people) found() {
 	if members != nil {
 		list = `["` + strings.Join(members, `","`) + `"]`
 	}
-	p.does(by, "PUT", "/v1/circles/"+id, body+terms+`"members":`+list+`}`, status)
+	p.mustCall(by, "PUT", "/v1/circles/"+id, body+terms+`"members":`+list+`}`, status)
 	if status != 200 {
 		return
 	}
@@ -146,9 +146,9 @@ func (p *people) handOver() {
 	if c == nil {
 		return
 	}
-	who, to := c.owner, p.anybody()
+	who, to := c.owner, p.anyAgent()
 	if p.rnd.IntN(4) == 0 {
-		who = p.anybody()
+		who = p.anyAgent()
 	}
 	_, in := c.members[to]
 	status := 200
@@ -161,13 +161,13 @@ func (p *people) handOver() {
 	case !in:
 		status = 422
 	}
-	if p.does(who, "PATCH", "/v1/circles/"+c.id, `{"owner":"`+to+`"}`, status); status == 200 {
+	if p.mustCall(who, "PATCH", "/v1/circles/"+c.id, `{"owner":"`+to+`"}`, status); status == 200 {
 		p.own(c, to)
 	}
 }
 
 // terms chooses the properties of a new circle at random.
-func (c *ruledCircle) terms(p *people) string {
+func (c *modelCircle) terms(p *people) string {
 	n := p.rnd.IntN(5)
 	if n == 0 {
 		return ""
@@ -188,7 +188,7 @@ func (c *ruledCircle) terms(p *people) string {
 }
 
 // roleOf returns an agent's role in a circle, as the agent can see it.
-func (c *ruledCircle) roleOf(who string) string {
+func (c *modelCircle) roleOf(who string) string {
 	_, in := c.members[who]
 	switch {
 	case c.owner == who:
@@ -202,16 +202,16 @@ func (c *ruledCircle) roleOf(who string) string {
 }
 
 // refused returns the status for agents other than the owner.
-func (c *ruledCircle) refused(who string) int { return either(c.roleOf(who) == "", 404, 403) }
+func (c *modelCircle) refused(who string) int { return either(c.roleOf(who) == "", 404, 403) }
 
 func (p *people) invite() {
 	c := p.anyCircle()
 	if c == nil {
 		return
 	}
-	who, other := c.owner, p.anybody()
+	who, other := c.owner, p.anyAgent()
 	if p.rnd.IntN(5) == 0 {
-		who = p.anybody()
+		who = p.anyAgent()
 	}
 	status := 200
 	switch {
@@ -224,7 +224,7 @@ func (p *people) invite() {
 	case p.apart(c.owner, other), c.roleOf(other) == "" && p.refuses(other, c):
 		status = 403
 	}
-	if p.does(who, "PUT", "/v1/circles/"+c.id+"/invitations/"+other, "", status); status == 200 && c.roleOf(other) == "" {
+	if p.mustCall(who, "PUT", "/v1/circles/"+c.id+"/invitations/"+other, "", status); status == 200 && c.roleOf(other) == "" {
 		c.invited[other] = true
 	}
 }
@@ -235,14 +235,14 @@ func (p *people) joinOrDecline() {
 	if c == nil {
 		return
 	}
-	who := p.anybody()
+	who := p.anyAgent()
 	for _, name := range p.names {
 		if c.invited[name] && p.rnd.IntN(3) > 0 {
 			who = name
 		}
 	}
 	if p.rnd.IntN(4) == 0 {
-		p.does(who, "DELETE", "/v1/circles/"+c.id+"/invitations/"+who, "", 200)
+		p.mustCall(who, "DELETE", "/v1/circles/"+c.id+"/invitations/"+who, "", 200)
 		if c.invited[who] {
 			p.refused[[2]string{who, c.owner}] = p.now
 		}
@@ -254,7 +254,7 @@ func (p *people) joinOrDecline() {
 	}
 	role := c.roleOf(who)
 	late := p.over(c) && role == "invited"
-	if p.does(who, "PUT", "/v1/circles/"+c.id+"/members/"+who, "", either(role == "", 404, either(late, 422, 200))); role != "" && !late {
+	if p.mustCall(who, "PUT", "/v1/circles/"+c.id+"/members/"+who, "", either(role == "", 404, either(late, 422, 200))); role != "" && !late {
 		p.join(c, who)
 	}
 }
@@ -264,9 +264,9 @@ func (p *people) leave() {
 	if c == nil {
 		return
 	}
-	who := p.anybody()
+	who := p.anyAgent()
 	stays := c.group && who == c.owner
-	if p.does(who, "DELETE", "/v1/circles/"+c.id+"/members/"+who, "", either(stays, 403, 200)); !stays {
+	if p.mustCall(who, "DELETE", "/v1/circles/"+c.id+"/members/"+who, "", either(stays, 403, 200)); !stays {
 		if _, in := c.members[who]; in && c.group {
 			p.refused[[2]string{who, c.owner + "/" + c.id}] = p.now
 		}
@@ -280,17 +280,17 @@ func (p *people) ownerChanges() {
 	if c == nil {
 		return
 	}
-	other := p.anybody()
+	other := p.anyAgent()
 	path := "/v1/circles/" + c.id + "/members/" + other
 	switch p.rnd.IntN(6) {
 	case 4, 5:
 		p.handOver()
 	case 0:
-		p.does(c.owner, "DELETE", "/v1/circles/"+c.id, "", 200)
+		p.mustCall(c.owner, "DELETE", "/v1/circles/"+c.id, "", 200)
 		p.drop(c)
 	case 1:
 		if other != c.owner {
-			p.does(c.owner, "DELETE", path, "", 200)
+			p.mustCall(c.owner, "DELETE", path, "", 200)
 			delete(c.members, other)
 		}
 	default:
@@ -306,7 +306,7 @@ func (p *people) ownerChanges() {
 		case c.group && p.over(c):
 			status = 422
 		}
-		if p.does(who, "PUT", path, "", status); status == 200 {
+		if p.mustCall(who, "PUT", path, "", status); status == 200 {
 			p.join(c, other)
 		}
 	}
@@ -332,8 +332,8 @@ func serversOfPeople(t *testing.T, m mode, cfg configs.Config, now *clock, seed 
 	return []*peopleServer{one, two}
 }
 
-// clocksDiffer reports whether clocks differ or jump in the run of a seed. In the other runs another
-// system reports posts again: such a report has a time, which is compared with joinings.
+// clocksDiffer reports whether clocks differ or jump in the run of a seed. In the other runs
+// another system reports posts again: such a report has a time, which is compared with joinings.
 func clocksDiffer(seed uint64) bool { return seed%2 == 1 }
 
 // advance advances the clocks of all servers.

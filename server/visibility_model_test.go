@@ -22,15 +22,14 @@ var (
 	peopleSteps = flag.Int("people.steps", 150, "steps of one run")
 )
 
-// TestWhoSeesWhat performs random calls over HTTP: people follow, block, mute, post, reply, edit
-// and delete, create groups and events, invite, join, decline, leave, mute groups and hand them over.
-// After them it checks, as each
-// person, where each post appears: by its id, in the timeline, home and for-you, on its author's
-// page and grid, among the replies to its root, in the badge and in the stream. The expected places
-// come from a model that knows only the actions. Over services the calls go to two servers whose
-// clocks are up to a minute apart; embedded, the clock jumps back and ahead by as much. A failure
-// names its seed and lists the steps.
-func TestWhoSeesWhat(t *testing.T) {
+// TestVisibilityModel performs random calls over HTTP: people follow, block, mute, post, reply,
+// edit and delete, create groups and events, invite, join, decline, leave, mute groups and hand
+// them over. After them it checks, as each person, where each post appears: by its id, in the
+// timeline, home and for-you, on its author's page and grid, among the replies to its root, in the
+// badge and in the stream. The expected places come from a model that knows only the actions. Over
+// services the calls go to two servers whose clocks are up to a minute apart; embedded, the clock
+// jumps back and ahead by as much. A failure names its seed and lists the steps.
+func TestVisibilityModel(t *testing.T) {
 	t.Parallel()
 	first := *peopleSeed
 	if first == 0 {
@@ -52,10 +51,10 @@ func TestWhoSeesWhat(t *testing.T) {
 					defer p.tell()
 					for i := range *peopleSteps {
 						if p.step(); i == *peopleSteps/2 {
-							p.lookAround(p.names[:2])
+							p.checkEverything(p.names[:2])
 						}
 					}
-					p.lookAround(p.names)
+					p.checkEverything(p.names)
 					looked += p.looked
 				})
 			}
@@ -66,7 +65,7 @@ func TestWhoSeesWhat(t *testing.T) {
 
 // people is a system, its users, and the model of their actions.
 type people struct {
-	keptSystem
+	httpSystem
 	rules
 	rnd     *rand.Rand
 	clock   *clock
@@ -89,13 +88,13 @@ func newPeople(t *testing.T, m mode, seed uint64) *people {
 	cfg.Dedup.FalsePositiveRate, cfg.Dedup.DailyCapacity = 1e-9, 10_000
 	servers := serversOfPeople(t, m, cfg, now, seed)
 	return &people{
-		keptSystem: keptSystem{t, servers[0].app},
+		httpSystem: httpSystem{t, servers[0].app},
 		servers:    servers,
 		skewed:     clocksDiffer(seed),
 		rules: rules{
 			follows: map[[2]string]bool{}, blocks: map[[2]string]bool{}, mutes: map[[2]string]bool{},
 			hushed: map[[2]string]bool{}, unheard: map[[2]string]bool{}, refused: map[[2]string]int64{},
-			circles: map[string]*ruledCircle{}, latest: map[string]*ruledCircle{}, erasedAt: map[string]int64{}, now: now.Now().Unix(),
+			circles: map[string]*modelCircle{}, latest: map[string]*modelCircle{}, erasedAt: map[string]int64{}, now: now.Now().Unix(),
 		},
 		rnd: rand.New(rand.NewPCG(seed, 3)), clock: now, shown: map[[2]string]bool{},
 		names: []string{"ann", "bob", "cid", "dan", "eve", "fay", "gus"},
@@ -108,29 +107,29 @@ func (p *people) tell() {
 	}
 }
 
-func (p *people) anybody() string { return p.names[p.rnd.IntN(len(p.names))] }
+func (p *people) anyAgent() string { return p.names[p.rnd.IntN(len(p.names))] }
 
-func (p *people) two() (a, b string) {
+func (p *people) twoAgents() (a, b string) {
 	i := p.rnd.Perm(len(p.names))
 	return p.names[i[0]], p.names[i[1]]
 }
 
-func (p *people) anyPost() *ruledPost {
+func (p *people) anyPost() *modelPost {
 	if len(p.posts) == 0 {
-		return &ruledPost{id: "post:never", gone: true}
+		return &modelPost{id: "post:never", gone: true}
 	}
 	return p.posts[p.rnd.IntN(len(p.posts))]
 }
 
-func (p *people) anyCircle() *ruledCircle {
+func (p *people) anyCircle() *modelCircle {
 	if len(p.circles) == 0 {
 		return nil
 	}
 	return p.circles[slices.Sorted(maps.Keys(p.circles))[p.rnd.IntN(len(p.circles))]]
 }
 
-// does makes a call, which must be answered with the status.
-func (p *people) does(who, method, path, body string, status int, header ...string) keptAnswer {
+// mustCall makes a call, which must be answered with the status.
+func (p *people) mustCall(who, method, path, body string, status int, header ...string) httpAnswer {
 	p.Helper()
 	got := p.call(who, method, path, body, header...)
 	p.steps = append(p.steps, fmt.Sprintf("%d %s: %s %s %s: %d %s", p.now, who, method, path, body, got.status, got.Data.ID))
@@ -167,9 +166,9 @@ func (p *people) step() {
 	case n < 60:
 		p.muteOrNot()
 	case n < 62:
-		p.hushOrNot()
+		p.muteCircleOrNot()
 	case n < 67:
-		p.found()
+		p.createOrChangeCircle()
 	case n < 81:
 		p.invite()
 	case n < 91:
@@ -179,21 +178,21 @@ func (p *people) step() {
 	case n < 98:
 		p.ownerChanges()
 	case n < 99:
-		p.eraseSomebody()
+		p.eraseAgent()
 	case n < 104:
 		p.reportAgain()
 	default:
 		p.advance(time.Duration(p.rnd.IntN(30)) * time.Second)
 	}
-	p.glance()
+	p.checkQuickly()
 }
 
 // text returns a caption of words that no other post has.
 func (p *people) text() string { return fmt.Sprintf("w%[1]da w%[1]db w%[1]dc", p.serial) }
 
 func (p *people) publish() {
-	author := p.anybody()
-	x := &ruledPost{author: author, at: p.turn, created: p.now, caption: p.text(), reply: []string{"public", "public", "followers", "audience", "none"}[p.rnd.IntN(5)]}
+	author := p.anyAgent()
+	x := &modelPost{author: author, at: p.turn, created: p.now, caption: p.text(), reply: []string{"public", "public", "followers", "audience", "none"}[p.rnd.IntN(5)]}
 	audience, takes := map[string]any{}, true
 	switch p.rnd.IntN(6) {
 	case 0:
@@ -228,47 +227,48 @@ func (p *people) publish() {
 		x.reply = "public"
 	}
 	if p.rnd.IntN(4) == 0 {
-		x.mentions = []string{p.anybody()}
+		x.mentions = []string{p.anyAgent()}
 	}
 	body, err := json.Marshal(map[string]any{"caption": x.caption, "audience": audience, "reply": x.reply, "mentions": x.mentions})
 	require.NoError(p, err)
-	if got := p.does(author, "POST", "/v1/posts", string(body), either(takes, 201, 422)); takes {
+	if got := p.mustCall(author, "POST", "/v1/posts", string(body), either(takes, 201, 422)); takes {
 		x.id = got.Data.ID
 		p.posts = append(p.posts, x)
 	}
 }
 
 func (p *people) answer() {
-	who, to := p.anybody(), p.anyPost()
-	x := &ruledPost{author: who, at: p.turn, created: p.now, caption: p.text(), root: to}
+	who, to := p.anyAgent(), p.anyPost()
+	x := &modelPost{author: who, at: p.turn, created: p.now, caption: p.text(), root: to}
 	if to.root != nil {
 		x.root = to.root
 	}
 	status := either(p.sees(who, to), either(p.answers(who, to), 201, 403), 404)
-	body := fmt.Sprintf(`{"caption":%q,"reply_to":%q,"mentions":[%q]}`, x.caption, to.id, p.anybody())
-	if got := p.does(who, "POST", "/v1/posts", body, status); status == 201 {
+	body := fmt.Sprintf(`{"caption":%q,"reply_to":%q,"mentions":[%q]}`, x.caption, to.id, p.anyAgent())
+	if got := p.mustCall(who, "POST", "/v1/posts", body, status); status == 201 {
 		x.id = got.Data.ID
 		p.posts = append(p.posts, x)
 	}
 }
 
 // mayChange returns the status for an attempt to change a post.
-func (p *people) mayChange(who string, x *ruledPost) int {
+func (p *people) mayChange(who string, x *modelPost) int {
 	if who == x.author && !x.gone { // also of a reply whose root they no longer see
 		return 200
 	}
 	return either(p.sees(who, x), 403, 404)
 }
 
-func (p *people) somebodyFor(x *ruledPost) string {
+func (p *people) agentFor(x *modelPost) string {
 	if p.rnd.IntN(3) > 0 && x.author != "" {
 		return x.author
 	}
-	return p.anybody()
+	return p.anyAgent()
 }
 
-// mostlyShutOut returns a post, preferably a reply whose author no longer sees those of others.
-func (p *people) mostlyShutOut() *ruledPost {
+// mostlyInvisiblePost returns a post, preferably a reply whose author no longer sees those of
+// others.
+func (p *people) mostlyInvisiblePost() *modelPost {
 	for _, x := range p.posts {
 		if !x.gone && x.root != nil && !p.hears(x.author, x.root) && p.rnd.IntN(4) == 0 {
 			return x
@@ -293,7 +293,7 @@ func (p *people) reportAgain() {
 		next.followers = false
 	}
 	for _, id := range slices.Sorted(maps.Keys(p.circles)) {
-		was := slices.ContainsFunc(x.circles, func(c *ruledCircle) bool { return c.id == id })
+		was := slices.ContainsFunc(x.circles, func(c *modelCircle) bool { return c.id == id })
 		if p.rnd.IntN(4) == 0 || was && p.rnd.IntN(2) == 0 {
 			next.circles = append(next.circles, p.circles[id])
 		}
@@ -317,45 +317,45 @@ func (p *people) reportAgain() {
 		"audience": map[string]any{"public": next.public, "followers": next.followers, "circles": ids}, "mentions": next.mentions,
 	}})
 	require.NoError(p, err)
-	got := p.does(guest, "POST", "/v1/graph/events", string(event), 200, "X-Admin-Token", peopleAdmin)
+	got := p.mustCall(guest, "POST", "/v1/graph/events", string(event), 200, "X-Admin-Token", peopleAdmin)
 	require.Contains(p, got.body, `"accepted":1`)
 	p.reported(x, next)
 }
 
 func (p *people) edit() {
 	if p.rnd.IntN(4) == 0 {
-		p.narrow()
+		p.narrowReplies()
 		return
 	}
-	x, caption := p.mostlyShutOut(), p.text()
-	who := p.somebodyFor(x)
+	x, caption := p.mostlyInvisiblePost(), p.text()
+	who := p.agentFor(x)
 	status := p.mayChange(who, x)
-	if p.does(who, "PATCH", "/v1/posts/"+x.id, fmt.Sprintf(`{"caption":%q}`, caption), status); status == 200 {
+	if p.mustCall(who, "PATCH", "/v1/posts/"+x.id, fmt.Sprintf(`{"caption":%q}`, caption), status); status == 200 {
 		x.caption = caption
 	}
 }
 
 func (p *people) removePost() {
-	x := p.mostlyShutOut()
-	who := p.judge(x)
+	x := p.mostlyInvisiblePost()
+	who := p.remover(x)
 	status := p.mayChange(who, x)
 	from, may := p.removable(who, x)
 	switch {
 	case who == x.author:
-		p.does(who, "DELETE", "/v1/posts/"+x.id, "", status)
+		p.mustCall(who, "DELETE", "/v1/posts/"+x.id, "", status)
 		if status == 200 {
 			p.remove(x)
 		}
 	case may:
-		p.does(who, "DELETE", "/v1/posts/"+x.id, "", 200)
+		p.mustCall(who, "DELETE", "/v1/posts/"+x.id, "", 200)
 		p.takeAway(x, from)
 	default:
-		p.does(who, "DELETE", "/v1/posts/"+x.id, "", status)
+		p.mustCall(who, "DELETE", "/v1/posts/"+x.id, "", status)
 	}
 }
 
-func (p *people) eraseSomebody() {
-	who := p.anybody()
-	p.does(who, "DELETE", "/v1/agents/"+who, "", 200)
+func (p *people) eraseAgent() {
+	who := p.anyAgent()
+	p.mustCall(who, "DELETE", "/v1/agents/"+who, "", 200)
 	p.erase(who)
 }
