@@ -7,5 +7,5 @@
 # It can take hours.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-FRESHET_TEST_REQUIRE_SERVICES=1 FRESHET_TEST_FULL=models go test ./server -run 'TestRealNetwork$' -v -timeout 5h \
+FRESHET_TEST_REQUIRE_SERVICES=1 FRESHET_TEST_FULL=models go test ./server -run 'TestTimelineModelOnRealNetwork$' -v -timeout 5h \
   -network.accounts 1000000 -network.posts 5000 -network.readers 0 -network.seed "${1:-1}" | grep -v '^=== '

@@ -8,5 +8,5 @@
 # of the services. It takes about half an hour.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-FRESHET_TEST_REQUIRE_SERVICES=1 go test ./server -run 'TestNothingTwiceInAnyPlace$' -v -timeout 5h \
+FRESHET_TEST_REQUIRE_SERVICES=1 go test ./server -run 'TestDedupAcrossFeedsModel$' -v -timeout 5h \
   -places.given 20000 -places.seed "${1:-1}" | grep -v '^=== '

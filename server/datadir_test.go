@@ -1,9 +1,12 @@
 package server
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -17,16 +20,16 @@ import (
 	"github.com/freshet/freshet/server/doctor"
 )
 
-// TestOneProcessADataDir checks that only one process at a time uses a data directory, whatever it
-// contains, and that others can only read it. The first process is not affected.
-func TestOneProcessADataDir(t *testing.T) {
+// TestDataDirLockedByOneProcess checks that only one process at a time uses a data directory,
+// whatever it contains, and that others can only read it. The first process is not affected.
+func TestDataDirLockedByOneProcess(t *testing.T) {
 	t.Parallel()
 	for name, config := range map[string]func(t *testing.T) configs.Config{
 		"embedded": func(t *testing.T) configs.Config { return embedded(t) },
 		"services": func(t *testing.T) configs.Config { return services(t) },
 		"items here, all else in Redis": func(t *testing.T) configs.Config {
 			_, prefix := testenv.Redis(t)
-			return onRedis(t, prefix, oneRedis(t)...) // failing closed there is no spool, which is also locked
+			return onRedis(t, prefix, redisAddrs(t)...) // failing closed there is no spool, which is also locked
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -48,6 +51,86 @@ func TestOneProcessADataDir(t *testing.T) {
 			assert.Equal(t, 60, seen.len(), "the first goes on")
 			require.NoError(t, a.Close(t.Context()))
 			open(t, cfg)
+		})
+	}
+}
+
+// TestDataDirMovedWithRedis checks that a server with Redis also watches its data directory, which
+// has the catalog.
+func TestDataDirMovedWithRedis(t *testing.T) {
+	t.Parallel()
+	cfg, _ := redisAlone(t)
+	a := open(t, cfg, shortPauses)
+	testenv.WaitFor(t, func() bool { return asReader(t, a, "GET", "/readyz", "") == 200 }, "ready")
+	require.NoError(t, os.Rename(cfg.DataDir, cfg.DataDir+".old"))
+	assert.Equal(t, 503, asReader(t, a, "GET", "/readyz", ""))
+}
+
+// TestDataDirDatabaseReplaced puts a copy in the place of one open database: what is written to it
+// would be lost with a restart, so the server is not ready.
+func TestDataDirDatabaseReplaced(t *testing.T) {
+	t.Parallel()
+	cfg := embedded(t)
+	cfg.DataDir = t.TempDir()
+	a := open(t, cfg)
+	databases, err := filepath.Glob(filepath.Join(cfg.DataDir, "*.db"))
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, len(databases), 3)
+	for _, path := range databases {
+		require.Equal(t, 200, asReader(t, a, "GET", "/readyz", ""))
+		require.NoError(t, os.Rename(path, path+".opened"))
+		require.NoError(t, os.WriteFile(path, nil, 0o600))
+		assert.Equal(t, 503, asReader(t, a, "GET", "/readyz", ""), path)
+		require.NoError(t, os.Rename(path+".opened", path))
+	}
+}
+
+// TestDataDirRemovedRefusesWrites removes the data directory of a running server: the server
+// accepts nothing that would be lost with a restart, and is not ready.
+func TestDataDirRemovedRefusesWrites(t *testing.T) {
+	t.Parallel()
+	for name, take := range map[string]func(t *testing.T, dir string){
+		"removed": func(t *testing.T, dir string) { require.NoError(t, os.RemoveAll(dir)) },
+		"moved":   func(t *testing.T, dir string) { require.NoError(t, os.Rename(dir, dir+".old")) },
+		"another directory in its place": func(t *testing.T, dir string) {
+			require.NoError(t, os.Rename(dir, dir+".old"))
+			require.NoError(t, os.CopyFS(dir, os.DirFS(dir+".old")))
+		},
+		"backups in the files' places": func(t *testing.T, dir string) {
+			for _, name := range []string{"social.db", "catalog.db"} {
+				data, err := os.ReadFile(filepath.Join(dir, name))
+				require.NoError(t, err)
+				require.NoError(t, os.WriteFile(filepath.Join(dir, "backup"), data, 0o600))
+				require.NoError(t, os.Rename(filepath.Join(dir, "backup"), filepath.Join(dir, name)))
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := embedded(t)
+			cfg.DataDir = filepath.Join(t.TempDir(), "data")
+			require.NoError(t, os.MkdirAll(cfg.DataDir, 0o700))
+			unused := filepath.Join(cfg.DataDir, "unused.db") // a copy, as a person may make it
+			require.NoError(t, os.WriteFile(unused, nil, 0o600))
+			a := open(t, cfg)
+			put(t, a, madeItems(30)...)
+			require.Equal(t, 201, asReader(t, a, "POST", "/v1/posts", `{"caption":"kept"}`))
+			require.Equal(t, 200, asReader(t, a, "GET", "/readyz", ""))
+			require.NoError(t, os.Remove(unused))
+			require.Equal(t, 200, asReader(t, a, "GET", "/readyz", ""))
+			take(t, cfg.DataDir)
+			assert.Equal(t, 503, asReader(t, a, "POST", "/v1/posts", `{"caption":"lost"}`))
+			assert.Equal(t, 503, asReader(t, a, "PUT", "/v1/agents/u_1/profile", `{"muted_tags":["x"]}`))
+			assert.Equal(t, 503, asReader(t, a, "GET", "/readyz", ""))
+			assert.Contains(t, []int{200, 503}, asReader(t, a, "GET", "/v1/timeline", ""), "read by an open connection, or by a new one that finds no file")
+			if name == "backups in the files' places" { // the journal of impressions is still in its place
+				return
+			}
+			readers := 0
+			testenv.WaitFor(t, func() bool {
+				readers++
+				_, err := a.Engine.Feed(t.Context(), refresh(fmt.Sprint("r_", readers), 1))
+				return errors.Is(err, dedup.ErrUnavailable)
+			}, "no page is answered that would be shown again after a restart")
 		})
 	}
 }

@@ -1,10 +1,8 @@
 package server
 
 import (
-	"encoding/json"
-	"fmt"
 	"net/http"
-	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -19,33 +17,9 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// totals returns the stored counts of the days around noon by variant, after the server has written
-// them.
-func totals(t *testing.T, a *App) map[string]events.Totals {
-	t.Helper()
-	require.NoError(t, a.tally.Flush(t.Context()))
-	day := feed.DayOf(noon)
-	totals, err := a.counts.Read(t.Context(), day-2, day+2)
-	require.NoError(t, err)
-	out := map[string]events.Totals{}
-	for _, x := range totals {
-		out[x.Variant] = x
-	}
-	return out
-}
-
-func react(t *testing.T, a *App, agent string, acts ...engine.Act) api.EventsTaken {
-	t.Helper()
-	taken, err := a.Engine.React(t.Context(), agent, acts)
-	require.NoError(t, err)
-	return taken
-}
-
-func act(kind events.Kind, id string) engine.Act { return engine.Act{Kind: kind, ID: id} }
-
-// TestAnActOnAHiddenPostDoesNotCount clicks a post that the reader was shown, and no longer may
+// TestEventsOnInvisiblePostNotCounted clicks a post that the reader was shown, and no longer may
 // see once its author blocks the reader.
-func TestAnActOnAHiddenPostDoesNotCount(t *testing.T) {
+func TestEventsOnInvisiblePostNotCounted(t *testing.T) {
 	t.Parallel()
 	a := open(t, embedded(t))
 	p, _, err := a.Social.CreatePost(t.Context(), social.Post{Author: "ann", Caption: "for all", Audience: social.Audience{Public: true}}, social.Creation{})
@@ -57,25 +31,9 @@ func TestAnActOnAHiddenPostDoesNotCount(t *testing.T) {
 	assert.Equal(t, 1, react(t, a, "u_1", act(events.Click, p.ID)).NotShown)
 }
 
-// authored returns n items of five authors, an hour old.
-func authored(n int) []feed.Item {
-	all := madeItems(n)
-	for i := range all {
-		all[i].AuthorID = fmt.Sprint("author_", i%5)
-		all[i].UpdateTime = noon.Add(-time.Hour).Unix()
-	}
-	return all
-}
-
-// closeApp closes a system as a SIGTERM does, including the drain.
-func closeApp(t *testing.T, a *App) {
-	t.Helper()
-	require.NoError(t, a.Close(t.Context()))
-}
-
-// TestActsOutlastTheServer stops a server right after an answer: the next server has its counts and
+// TestEventsSurviveRestart stops a server right after an answer: the next server has its counts and
 // the hidden items.
-func TestActsOutlastTheServer(t *testing.T) {
+func TestEventsSurviveRestart(t *testing.T) {
 	t.Parallel()
 	cfg := embedded(t)
 	a := open(t, cfg, WithClock(at(noon).Now))
@@ -91,75 +49,14 @@ func TestActsOutlastTheServer(t *testing.T) {
 	assert.NotContains(t, left, "doc_0025")
 }
 
-func TestHide(t *testing.T) {
-	t.Parallel()
-	clock := at(noon)
-	a := open(t, embedded(t), WithClock(clock.Now))
-	all := authored(40)
-	all[10].GroupID, all[30].GroupID = "story", "story"
-	put(t, a, all...)
-	first := refresh("u_1", 5)
-	first.RequestID = "r1"
-	page := ask(t, a, first)
-	seen := newOnce()
-	seen.add(t, "first", ids(page))
-
-	// Hide one item that was shown, and two that are still in the session.
-	hidden := []string{page.Docs[2].ID, all[10].ID, all[20].ID}
-	for _, id := range hidden {
-		react(t, a, "u_1", act(events.Hide, id))
-		react(t, a, "u_1", act(events.Hide, id))
-	}
-	profile, err := a.Engine.Profile(t.Context(), "u_1")
-	require.NoError(t, err)
-	assert.Equal(t, []string{hidden[0], "story", hidden[1], hidden[2]}, profile.MutedItems)
-	again := ids(ask(t, a, first))
-	assert.Equal(t, []string{page.Docs[0].ID, page.Docs[1].ID, page.Docs[3].ID, page.Docs[4].ID}, again[:4], "the same page again is without it")
-	seen.add(t, "filled up", again[4:])
-
-	total := 5 + len(again[4:])
-	for range 20 {
-		more := ask(t, a, loadMore("u_1", 7))
-		seen.add(t, "session", ids(more))
-		total += len(more.Docs)
-		if !more.HasMore {
-			break
-		}
-	}
-	assert.Equal(t, 37, total, "everything but three groups of two, one and one, the first of which was shown")
-	recorded(t, a)
-
-	// A profile without muted items retains them.
-	require.NoError(t, a.Engine.PutProfile(t.Context(), "u_1", feed.Profile{Interests: map[string]float64{"tag-3": 2}}))
-	for _, days := range []int{1, 8, 30} {
-		clock.Advance(time.Duration(days) * 24 * time.Hour)
-		answer := ask(t, a, refresh("u_1", 100))
-		for _, id := range append(hidden, all[30].ID) {
-			assert.NotContains(t, ids(answer), id, "after %d days", days)
-		}
-		recorded(t, a) // long pending impressions are recorded again, on the day of that write
-		if days == 8 {
-			assert.Len(t, answer.Docs, 36, "all the others are back")
-		}
-	}
-	// The items are still shown to others.
-	assert.Len(t, ask(t, a, refresh("u_2", 100)).Docs, 39)
-
-	// An empty list unmutes them.
-	require.NoError(t, a.Engine.PutProfile(t.Context(), "u_1", feed.Profile{MutedItems: []string{}}))
-	answer := ids(ask(t, a, refresh("u_1", 100)))
-	assert.Contains(t, answer, all[10].ID)
-	assert.Contains(t, answer, all[20].ID)
-}
-
-// TestEventsOutlastRedis checks that counting goes on while Redis is frozen.
-func TestEventsOutlastRedis(t *testing.T) {
+// TestEventsCountedWhileRedisFrozen checks that counting goes on while Redis is frozen.
+func TestEventsCountedWhileRedisFrozen(t *testing.T) {
 	t.Parallel()
 	cfg, r := ownRedis(t)
 	a := open(t, cfg, WithClock(at(noon).Now))
 	put(t, a, authored(200)...)
 	before := ask(t, a, refresh("u_1", 10))
-	recorded(t, a)
+	waitRecorded(t, a)
 	require.EqualValues(t, 10, totals(t, a)[feed.Control].Counts["impressions"])
 
 	r.Freeze()
@@ -178,54 +75,107 @@ func TestEventsOutlastRedis(t *testing.T) {
 	require.ErrorIs(t, err, events.ErrUnavailable)
 
 	r.Thaw()
-	asked(t, a)
+	waitRedisUsed(t, a)
 	got := totals(t, a)[feed.Control]
-	probes := got.Counts["impressions"] - int64(shown) // the pages of asked, with one item each
+	probes := got.Counts["impressions"] - int64(shown) // the pages of waitRedisUsed, with one item each
 	assert.GreaterOrEqual(t, probes, int64(1))
 	assert.LessOrEqual(t, probes, int64(200), "none of the items twice")
 	assert.EqualValues(t, clicks, got.Counts["click"])
 	assert.EqualValues(t, 2, got.Agents)
 }
 
-// TestAnExperimentsNameUsedAgain starts an experiment, ends it and reuses its name: the report has
-// no data of the first one.
-func TestAnExperimentsNameUsedAgain(t *testing.T) {
-	for _, m := range modes {
-		t.Run(m.name, func(t *testing.T) {
-			t.Parallel()
-			var cfg configs.Config
-			all := adminServers(t, m, &cfg)
-			a, b := all[0], all[len(all)-1]
-			put(t, a, authored(60)...)
-			shown := func(agent string) int64 {
-				ask(t, a, refresh(agent, 5))
-				require.NoError(t, a.tally.Flush(t.Context()))
-				var report struct{ Variants []api.ReportRow }
-				r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/ranking/report", nil)
-				r.Header.Set("X-Admin-Token", rankingSecret)
-				w := httptest.NewRecorder()
-				b.Handler.ServeHTTP(w, r)
-				require.NoError(t, json.Unmarshal(w.Body.Bytes(), &struct{ Data any }{&report}))
-				for _, row := range report.Variants {
-					if row.Name == "new" {
-						return row.Impressions
+// pagesToClick has the calls after which a reader clicks on everything in the answer. With ranked,
+// the clicks also count for the ranking.
+var pagesToClick = []struct {
+	reader, feed, action string // of POST /v1/feed
+	path                 string // of GET
+	ranked               bool
+}{
+	{reader: "of_for_you", feed: "for_you", action: "refresh", ranked: true},
+	{reader: "of_for_you", feed: "for_you", action: "load_more", ranked: true},
+	{reader: "of_home", feed: "home", action: "refresh", ranked: true},
+	{reader: "of_home", feed: "home", action: "load_more", ranked: true},
+	{reader: "of_timeline", path: "/v1/timeline?limit=20"},
+	{reader: "of_author", path: "/v1/authors/bob/posts?limit=20"},
+}
+
+// TestEventsRightAfterPageAreCounted clicks on every item of a page right after the answer, on
+// another server, in every feed. Each click must be accepted, and count for the feed that has shown
+// the item.
+func TestEventsRightAfterPageAreCounted(t *testing.T) {
+	t.Parallel()
+	for _, m := range networks {
+		for _, on := range []string{configs.OnServed, configs.OnSeen} {
+			t.Run(m.name+", impressions when "+on, func(t *testing.T) {
+				t.Parallel()
+				cfg := m.config(t)
+				cfg.Impressions.On = on
+				one := open(t, cfg)
+				two := one
+				if m.name == "services" {
+					cfg.DataDir = t.TempDir()
+					two = open(t, cfg)
+				}
+				fillHome(t, one)
+				for _, c := range pagesToClick {
+					for _, author := range []string{"ann", "bob"} {
+						_, err := one.network.fanout.Store().Follow(t.Context(), c.reader, author, time.Time{})
+						require.NoError(t, err)
 					}
 				}
-				return -1
-			}
-			require.EqualValues(t, -1, shown("u_0"))
-			putRanking(t, a, `{"experiments":[{"name":"new","share":1,"ranking":{"base":1}}]}`)
-			require.EqualValues(t, 5, shown("u_1"))
-			putRanking(t, b, `{"experiments":[{"name":"new","share":1}]}`)
-			inForce(t, a, 2)
-			require.EqualValues(t, 10, shown("u_2"), "it goes on")
-			_, status, msg := rank(t, b, http.MethodPut, "/v1/ranking", `{"experiments":[{"name":"new","share":1,"ranking":{"base":2}}]}`, "")
-			require.Equal(t, http.StatusBadRequest, status)
-			require.Contains(t, msg, "use another name, or end it first")
-			putRanking(t, a, `{"experiments":[]}`)
-			require.EqualValues(t, 10, shown("u_3"), "of the one that has ended")
-			putRanking(t, a, `{"experiments":[{"name":"new","share":1,"ranking":{"base":2}}]}`)
-			require.EqualValues(t, 5, shown("u_4"))
-		})
+				for _, c := range pagesToClick {
+					before := clicksOf(t, one, two)
+					var page homeAnswer
+					var err error
+					if c.path == "" {
+						page, err = askFeed(t.Context(), one, c.reader, c.feed, c.action, 20)
+						require.NoError(t, err)
+					} else {
+						callJSON(t, one, http.MethodGet, c.path, c.reader, "", &page)
+					}
+					require.Len(t, page.Data.Items, 20)
+					var sent struct{ Events []api.Event }
+					want := map[string]int64{"click": before.Counts["click"]}
+					for name, n := range before.Counts {
+						if strings.HasPrefix(name, "source_click:") {
+							want[name] = n
+						}
+					}
+					for _, it := range page.Data.Items {
+						sent.Events = append(sent.Events, api.Event{Type: string(events.Click), ID: it.ID})
+						if source := it.InFeed.Source; c.feed == "home" && source != "" {
+							want["source_click:"+source]++
+						}
+					}
+					if c.ranked {
+						want["click"] += 20
+					}
+					var answer struct{ Data api.EventsTaken }
+					callJSON(t, two, http.MethodPost, "/v1/events", c.reader, strings.ToLower(asJSON(t, sent)), &answer)
+					assert.Equal(t, api.EventsTaken{Accepted: 20}, answer.Data, "%+v", c)
+					got := clicksOf(t, one, two)
+					for name, n := range want {
+						assert.Equal(t, n, got.Counts[name], "%s of %+v", name, c)
+					}
+				}
+			})
+		}
 	}
+}
+
+// clicksOf returns the counts of all servers after they have written them.
+func clicksOf(t *testing.T, all ...*App) events.Totals {
+	t.Helper()
+	for _, a := range all {
+		require.NoError(t, a.tally.Flush(t.Context()))
+	}
+	day := feed.DayOf(all[0].clock())
+	totals, err := all[0].counts.Read(t.Context(), day-1, day+1)
+	require.NoError(t, err)
+	for _, x := range totals {
+		if x.Variant == feed.Control {
+			return x
+		}
+	}
+	return events.Totals{}
 }

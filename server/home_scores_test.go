@@ -58,7 +58,7 @@ type scored struct {
 
 func newScored(t *testing.T) *scored {
 	cfg := embedded(t)
-	cfg.Ranking.Diversity = unvaried
+	cfg.Ranking.Diversity = noDiversity
 	s := &scored{
 		T: t, clock: at(noon.Add(-35 * 24 * time.Hour)), random: rand.New(rand.NewPCG(5, 5)), liked: map[string]int{"ann": 4, "cid": 1},
 	}
@@ -124,8 +124,8 @@ func (s *scored) ordered(list []reacted, base float64, got []string) {
 	}
 }
 
-// TestScoresOfHome compares the order of each source with independently computed scores.
-func TestScoresOfHome(t *testing.T) {
+// TestHomeOrderFollowsScores compares the order of each source with independently computed scores.
+func TestHomeOrderFollowsScores(t *testing.T) {
 	t.Parallel()
 	s := newScored(t)
 	followed, trends := s.some("post:f", 40, "ann", "bob", "cid"), s.some("t", 25, "ann", "bob", "cid", "eve")
@@ -137,9 +137,9 @@ func TestScoresOfHome(t *testing.T) {
 		items = append(items, feed.Item{ID: p.id, Title: p.id, AuthorID: p.author, UpdateTime: p.at.Unix(), Likes: p.likes, Comments: p.comments})
 	}
 	put(t, s.a, items...)
-	settled(t, s.a)
+	waitSettled(t, s.a)
 	s.clock.Advance(5 * time.Minute) // a set may have been computed before the items existed
-	due(t, s.a)
+	waitTrending(t, s.a)
 	liked, err := s.a.Social.Affinities(t.Context(), "u", noon.Add(-30*24*time.Hour))
 	require.NoError(t, err)
 	require.Equal(t, s.liked, liked)

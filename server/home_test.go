@@ -1,11 +1,7 @@
 package server
 
 import (
-	"context"
-	"encoding/json"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -15,95 +11,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
+	"github.com/freshet/freshet/signals/events"
 	"github.com/freshet/freshet/social"
 )
 
-type homeAnswer struct {
-	Code int    `json:"code"`
-	Msg  string `json:"msg"`
-	Data struct {
-		Items []struct {
-			ID     string `json:"id"`
-			InFeed struct {
-				Source string  `json:"source"`
-				Reason *string `json:"reason"`
-			} `json:"in_feed"`
-		} `json:"items"`
-		HasMore  bool     `json:"has_more"`
-		Degraded []string `json:"degraded"`
-	} `json:"data"`
-}
-
-// sources returns the sources of the page, as one letter per position.
-func (h *homeAnswer) sources() string {
-	var b strings.Builder
-	for _, it := range h.Data.Items {
-		b.WriteString((it.InFeed.Source + "-")[:1])
-	}
-	return b.String()
-}
-
-func (h *homeAnswer) ids() []string {
-	ids := make([]string, len(h.Data.Items))
-	for i, it := range h.Data.Items {
-		ids[i] = it.ID
-	}
-	return ids
-}
-
-func home(t *testing.T, a *App, agent, action string, limit int) homeAnswer {
-	t.Helper()
-	answer, err := askHome(t.Context(), a, agent, action, limit)
-	require.NoError(t, err)
-	return answer
-}
-
-func askHome(ctx context.Context, a *App, agent, action string, limit int) (homeAnswer, error) {
-	return askFeed(ctx, a, agent, "home", action, limit)
-}
-
-func askFeed(ctx context.Context, a *App, agent, name, action string, limit int) (answer homeAnswer, err error) {
-	body := fmt.Sprintf(`{"feed":%q,"action":%q,"limit":%d}`, name, action, limit)
-	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/v1/feed", strings.NewReader(body))
-	r.Header.Set("X-Agent-ID", agent)
-	w := httptest.NewRecorder()
-	a.Handler.ServeHTTP(w, r)
-	if err = json.Unmarshal(w.Body.Bytes(), &answer); err == nil && w.Code != http.StatusOK {
-		err = fmt.Errorf("%d: %s", w.Code, w.Body)
-	}
-	return answer, err
-}
-
-// fillHome creates 40 items with 40 stories, and 30 posts each of ann and bob, alternately public
-// and for followers. u follows both.
-func fillHome(t *testing.T, a *App) {
-	t.Helper()
-	now := a.clock()
-	items := make([]feed.Item, 40)
-	for i := range items {
-		items[i] = feed.Item{ID: fmt.Sprintf("doc_%d", i), Title: fmt.Sprintf("i%da i%db i%dc", i, i, i), UpdateTime: now.Add(-time.Duration(i+1) * time.Minute).Unix()}
-	}
-	put(t, a, items...)
-	store := a.network.fanout.Store()
-	for _, author := range []string{"ann", "bob"} {
-		_, err := store.Follow(t.Context(), "u", author, time.Time{})
-		require.NoError(t, err)
-		for i := range 30 {
-			at := now.Add(-time.Duration(i+1) * time.Minute)
-			_, _, err := store.CreatePost(t.Context(), social.Post{
-				ID: fmt.Sprintf("post:%s_%d", author, i), Author: author, Tags: map[string][]string{"bob": {"dull"}}[author], Caption: fmt.Sprintf("%[2]s%[1]da %[2]s%[1]db %[2]s%[1]dc", i, author), CreatedAt: at.Unix(),
-				Audience: social.Audience{Public: i%2 == 0, Followers: i%2 == 1},
-			}, social.Creation{At: at})
-			require.NoError(t, err)
-		}
-	}
-	settled(t, a)
-	refreshIndex(t, a)
-}
-
-// TestHome pages a reader's home to its end. The pattern holds as long as its sources have entries,
-// nothing is repeated, and posts that are not public are shown only to their audience.
-func TestHome(t *testing.T) {
+// TestHomePagesFollowPattern pages a reader's home to its end. The pattern holds as long as its
+// sources have entries, nothing is repeated, and posts that are not public are shown only to their
+// audience.
+func TestHomePagesFollowPattern(t *testing.T) {
 	t.Parallel()
 	a := open(t, embedded(t))
 	fillHome(t, a)
@@ -127,9 +43,9 @@ func TestHome(t *testing.T) {
 	assert.Equal(t, strings.Repeat("d", 70), page.sources(), "who follows nobody discovers what is public")
 }
 
-// turningAway is an action that hides things from a reader, and a check of what must never be shown
-// afterwards.
-type turningAway struct {
+// hidingAction is an action that hides things from a reader, and a check of what must never be
+// shown afterwards.
+type hidingAction struct {
 	name string
 	do   func(t *testing.T, a *App, reader string)
 	gone func(id, source, reason string) bool
@@ -138,7 +54,7 @@ type turningAway struct {
 // hiddenPosts are far down in the readers' sessions.
 var hiddenPosts = []string{"post:ann_20", "post:ann_22", "post:bob_24", "doc_30"}
 
-var turningsAway = []turningAway{
+var hidingActions = []hidingAction{
 	{"hide", func(t *testing.T, a *App, reader string) {
 		react(t, a, reader, hiding(hiddenPosts)...)
 	}, func(id, _, _ string) bool { return slices.Contains(hiddenPosts, id) }},
@@ -165,9 +81,9 @@ var turningsAway = []turningAway{
 	}, func(id, _, _ string) bool { return strings.HasPrefix(id, "post:bob") }},
 }
 
-// TestTheNextPageKnows has a reader hide, mute or unfollow between two pages of one session. The
-// next page must reflect it, in both feeds and on every server.
-func TestTheNextPageKnows(t *testing.T) {
+// TestHomeNextPageReflectsHideAndMute has a reader hide, mute or unfollow between two pages of one
+// session. The next page must reflect it, in both feeds and on every server.
+func TestHomeNextPageReflectsHideAndMute(t *testing.T) {
 	t.Parallel()
 	for _, m := range networks {
 		t.Run(m.name, func(t *testing.T) {
@@ -180,7 +96,7 @@ func TestTheNextPageKnows(t *testing.T) {
 				two = open(t, cfg)
 			}
 			fillHome(t, one)
-			for _, away := range turningsAway {
+			for _, away := range hidingActions {
 				for _, name := range []string{"home", "for_you"} {
 					t.Run(away.name+" "+name, func(t *testing.T) {
 						t.Parallel()
@@ -199,7 +115,7 @@ func TestTheNextPageKnows(t *testing.T) {
 
 // check creates a session on one server, performs the action there, and reads to the end,
 // alternately on another server and on this one.
-func (away *turningAway) check(t *testing.T, one, two *App, reader, name string) {
+func (away *hidingAction) check(t *testing.T, one, two *App, reader, name string) {
 	ctx, met := t.Context(), 0
 	page, err := askFeed(ctx, one, reader, name, "refresh", 5)
 	require.NoError(t, err)
@@ -219,4 +135,41 @@ func (away *turningAway) check(t *testing.T, one, two *App, reader, name string)
 	}
 	assert.Empty(t, page.Data.Items, "it was not read to its end")
 	assert.Greater(t, met, 30, "others stay")
+}
+
+// TestPromotions follows the promotion of a post from PUT /v1/promoted to home, and from there to
+// the report.
+func TestPromotions(t *testing.T) {
+	t.Parallel()
+	cfg := embedded(t)
+	cfg.Auth.AdminToken = "an-admin-token-for-promotions"
+	a := open(t, cfg, WithClock(at(noon).Now))
+	put(t, a, authored(20)...)
+	post, _, err := a.Social.CreatePost(t.Context(), social.Post{
+		ID: "post:ad", Author: "ana", Caption: "Rain at last", CreatedAt: noon.Unix() - 60, Audience: social.Audience{Public: true},
+	}, social.Creation{})
+	require.NoError(t, err)
+	start := func(id, item, more string) social.PromotionState {
+		body := fmt.Sprintf(`{"item_id":%q,"from":"2026-03-06T12:00:00Z","until":%d%s}`, item, noon.Unix()+3600, more)
+		return askAdmin[social.PromotionState](t, a, "PUT", "/v1/promoted/"+id, body)
+	}
+	promotion := social.Promotion{ID: "one", ItemID: post.ID, From: noon.Unix(), Until: noon.Unix() + 3600, Weight: 1}
+	assert.Equal(t, social.PromotionState{Promotion: promotion, Runs: true}, start("one", post.ID, ""))
+	none := start("two", "nothing", `,"tags":["go","go"]`)
+	assert.Equal(t, "there is no item with this id", none.Why)
+	assert.Equal(t, []string{"go"}, none.Tags)
+	require.NoError(t, a.network.promotions.Refresh(t.Context()))
+
+	page := home(t, a, "u_1", "refresh", 10).Data.Items
+	require.Len(t, page, 10)
+	assert.Equal(t, post.ID, page[8].ID)
+	assert.Equal(t, "promoted", page[8].InFeed.Source)
+	require.NoError(t, a.Flush(t.Context()))
+	react(t, a, "u_1", act(events.Click, post.ID), act(events.Like, post.ID))
+	require.NoError(t, a.Flush(t.Context()))
+	shown := api.Shown{Impressions: 1, Clicks: 1, CTR: 1, CTRInterval: events.Wilson(1, 1)}
+	assert.Equal(t, []api.ReportPromotion{{ID: "one", Shown: shown, Likes: 1}}, askAdmin[api.Report](t, a, "GET", "/v1/ranking/report", "").Promotions)
+
+	askAdmin[struct{}](t, a, "DELETE", "/v1/promoted/one", "")
+	assert.Equal(t, []social.PromotionState{none}, askAdmin[social.PromotionPage](t, a, "GET", "/v1/promoted", "").Promotions)
 }

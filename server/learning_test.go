@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -10,11 +11,29 @@ import (
 
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/signals/events"
 )
 
-// lessons returns items of the same age, two for each subject.
-func lessons() []feed.Item {
+func clicks(l feed.Learning) map[string]int {
+	all := map[string]int{}
+	for _, f := range l.Features {
+		if f.Kind == feed.FeatureTag {
+			all[f.Value] = f.Clicks
+		}
+	}
+	return all
+}
+
+// flushedLearning returns the learning of an agent after the server has written all accepted acts.
+func flushedLearning(t *testing.T, a *App, agent string) feed.Learning {
+	t.Helper()
+	testenv.WaitFor(t, func() bool { return a.learner.Flush(t.Context()) == nil }, "what was accepted to be learned")
+	return learningOf(t, a, agent)
+}
+
+// itemsOfSubjects returns items of the same age, two for each subject.
+func itemsOfSubjects() []feed.Item {
 	var all []feed.Item
 	for i, subject := range []string{"astronomy", "beekeeping", "chemistry", "drawing", "economics"} {
 		for n := range 2 {
@@ -39,14 +58,14 @@ func learned(t *testing.T, a *App, agent string) map[string]feed.LearnedGain {
 	return all
 }
 
-// TestLearning follows acts into the next refresh of the acting agent, and of no other, on every
-// server, across a restart and a change of the profile, until they are forgotten.
-func TestLearning(t *testing.T) {
+// TestLearningChangesNextRefresh follows acts into the next refresh of the acting agent, and of no
+// other, on every server, across a restart and a change of the profile, until they are forgotten.
+func TestLearningChangesNextRefresh(t *testing.T) {
 	t.Parallel()
 	cfg, now := embedded(t), at(noon)
-	cfg.Ranking.PopularityWeight, cfg.Ranking.Popularity2h, cfg.Ranking.Popularity2d, cfg.Ranking.Diversity = 0, 0, 0, unvaried
+	cfg.Ranking.PopularityWeight, cfg.Ranking.Popularity2h, cfg.Ranking.Popularity2d, cfg.Ranking.Diversity = 0, 0, 0, noDiversity
 	a := open(t, cfg, WithClock(now.Now))
-	put(t, a, lessons()...)
+	put(t, a, itemsOfSubjects()...)
 	const agent = "u_1"
 	first := ids(ask(t, a, refresh(agent, 4)))
 	require.Equal(t, []string{"astronomy-0", "astronomy-1", "beekeeping-0", "beekeeping-1"}, first)
@@ -91,4 +110,44 @@ func TestLearning(t *testing.T) {
 	require.NoError(t, a.Engine.ForgetLearned(t.Context(), agent))
 	_, err = a.Engine.Profile(t.Context(), agent)
 	require.Error(t, err, "nothing is known of them")
+}
+
+// TestLearningConcurrentEvents sends acts of one reader from several concurrent clients, some of
+// them twice: the learned evidence is the sum of the distinct acts.
+func TestLearningConcurrentEvents(t *testing.T) {
+	t.Parallel()
+	a := open(t, embedded(t), WithClock(at(noon).Now))
+	const agent, n = "u_1", 60
+	items := subjects(n)
+	put(t, a, items...)
+	var seen []string
+	for _, it := range items {
+		seen = append(seen, it.ID)
+	}
+	require.NoError(t, a.Engine.Seen(t.Context(), agent, seen))
+	var all sync.WaitGroup
+	for w := range 4 {
+		all.Go(func() {
+			for i := range items {
+				if i%4 == w || i%4 == (w+1)%4 { // each item is acted on twice
+					_, err := a.Engine.React(t.Context(), agent, []engine.Act{act(events.Click, items[i].ID)})
+					assert.NoError(t, err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	require.NoError(t, a.Flush(t.Context()))
+	got := learningOf(t, a, agent)
+	want := map[string]int{"all-0": n / 2, "all-1": n / 2}
+	for i := range items {
+		want[subject(i)] = 1
+	}
+	assert.Equal(t, want, clicks(got))
+	assert.Len(t, got.Acts, n)
+	for _, f := range got.Features {
+		if f.Kind == feed.FeatureTag {
+			assert.InDelta(t, want[f.Value], f.Evidence, 1e-9, f.Value)
+		}
+	}
 }

@@ -21,9 +21,9 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// TestUnfinishedFilesAreRemoved starts over files as fileblob leaves them when it is killed. If
+// TestMediaTempFilesRemovedAtStart starts over files as fileblob leaves them when it is killed. If
 // there are other servers, only files that are too old to be still in progress are removed.
-func TestUnfinishedFilesAreRemoved(t *testing.T) {
+func TestMediaTempFilesRemovedAtStart(t *testing.T) {
 	t.Parallel()
 	const whole, old, young = "b614c9cea7bc946a3702861695974d8a", "b614c9cea7bc946a3702861695974d8a.18eaabc26ea3fc47.tmp", "b6ef53a5a001c0a5af77edc347d74ac8.18eaabc26ea3fc48.tmp"
 	fill := func(dir string) {
@@ -43,9 +43,9 @@ func TestUnfinishedFilesAreRemoved(t *testing.T) {
 	assert.NoFileExists(t, filepath.Join(dir, "b6", young))
 }
 
-// TestAnObjectStoreThatHangs accepts calls and never answers: a post with images is refused before
+// TestMediaObjectStoreHangs accepts calls and never answers: a post with images is refused before
 // its call times out, and leaves nothing behind.
-func TestAnObjectStoreThatHangs(t *testing.T) {
+func TestMediaObjectStoreHangs(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

@@ -11,28 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/catalog"
-	"github.com/freshet/freshet/engine"
-	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/signals/events"
 )
-
-// popular returns the numbers of readers of an item.
-func popular(t *testing.T, a *App, id string) (readers2h, readers2d float64) {
-	t.Helper()
-	require.NoError(t, a.Flush(t.Context()))
-	refreshIndex(t, a)
-	x, err := a.Engine.Explain(t.Context(), engine.ExplainRequest{Agent: "somebody", Limit: 1, Item: id})
-	require.NoError(t, err)
-	require.NotNil(t, x.Item.Popularity, x.Item.Reason)
-	p := x.Item.Popularity
-	if p.Readers2h != nil {
-		readers2h = p.Readers2h.Count
-	}
-	if p.Readers2d != nil {
-		readers2d = p.Readers2d.Count
-	}
-	return readers2h, readers2d
-}
 
 // firstFor returns the first item for a reader without impressions.
 func firstFor(t *testing.T, a *App, agent string) string {
@@ -40,9 +20,9 @@ func firstFor(t *testing.T, a *App, agent string) string {
 	return ask(t, a, refresh(agent, 3)).Docs[0].ID
 }
 
-// TestLivePopularity follows a click into the next refresh of other readers, across a restart and a
-// newer version of the item, to the deletion of the item.
-func TestLivePopularity(t *testing.T) {
+// TestPopularityFollowsClicks follows a click into the next refresh of other readers, across a
+// restart and a newer version of the item, to the deletion of the item.
+func TestPopularityFollowsClicks(t *testing.T) {
 	t.Parallel()
 	now, cfg := at(noon), embedded(t)
 	cfg.Ranking.PopularityWeight = 1
@@ -107,25 +87,12 @@ func TestLivePopularity(t *testing.T) {
 	// Counts reach recall without an explicit flush.
 	require.NoError(t, a.Engine.Seen(t.Context(), "u_2", []string{read}))
 	require.Equal(t, 1, react(t, a, "u_2", act(events.Click, read)).Accepted)
-	countsByItself(t, a, read, 1.5)
+	waitCounted(t, a, read, 1.5)
 }
 
-// countsByItself waits, without a flush, until recall knows more than the given number of readers
-// of an item.
-func countsByItself(t *testing.T, a *App, id string, more float64) {
-	t.Helper()
-	testenv.WaitFor(t, func() bool {
-		refreshIndex(t, a)
-		x, err := a.Engine.Explain(t.Context(), engine.ExplainRequest{Agent: "somebody", Limit: 1, Item: id})
-		require.NoError(t, err)
-		readers := x.Item.Popularity.Readers2h
-		return readers != nil && readers.Count > more
-	}, "the click counts")
-}
-
-// TestErasedAgentsActs erases an agent over HTTP: their clicks and likes are forgotten, and their
-// contributions to counts remain.
-func TestErasedAgentsActs(t *testing.T) {
+// TestPopularityAfterErase erases an agent over HTTP: their clicks and likes are forgotten, and
+// their contributions to counts remain.
+func TestPopularityAfterErase(t *testing.T) {
 	t.Parallel()
 	cfg := embedded(t)
 	cfg.Auth.AdminToken = "test-admin-token-of-enough-length"

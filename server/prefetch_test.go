@@ -17,21 +17,9 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// forget removes all contents from the cache, and the marks of their ingest.
-func forget(t testing.TB, a *App, kinds ...string) {
-	t.Helper()
-	for _, kind := range kinds {
-		keys, err := a.clients.redis.Keys(t.Context(), a.cfg.Redis.KeyPrefix+"feed:"+kind+":*").Result()
-		require.NoError(t, err)
-		if len(keys) > 0 {
-			require.NoError(t, a.clients.redis.Del(t.Context(), keys...).Err())
-		}
-	}
-}
-
-// readAhead waits until the contents of a session's next n entries are cached, of posts only the
-// public ones, and returns the ids of these entries.
-func readAhead(t testing.TB, a *App, agent string, name feed.Name, n int, public func(id string) bool) (next []string) {
+// waitPrefetched waits until the contents of a session's next n entries are cached, of posts only
+// the public ones, and returns the ids of these entries.
+func waitPrefetched(t testing.TB, a *App, agent string, name feed.Name, n int, public func(id string) bool) (next []string) {
 	t.Helper()
 	testenv.WaitFor(t, func() bool {
 		refs, err := a.stores.sessions.Next(t.Context(), agent, name, n)
@@ -59,19 +47,18 @@ func readAhead(t testing.TB, a *App, agent string, name feed.Name, n int, public
 	return next
 }
 
-// TestTheNextPageIsThereWithoutElasticsearch stops Elasticsearch after a page: the next page is
-// full if it was prefetched, and only then. Recall has no substitute here, and the server is ready
-// all the same.
-func TestTheNextPageIsThereWithoutElasticsearch(t *testing.T) {
+// TestPrefetchElasticsearchDown stops Elasticsearch after a page: the next page is full if it was
+// prefetched, and only then. Recall has no substitute here, and the server is ready all the same.
+func TestPrefetchElasticsearchDown(t *testing.T) {
 	t.Parallel()
-	cfg, es := cutOff(t)
+	cfg, es := elasticsearchLink(t)
 	a := open(t, cfg, WithClock(at(noon).Now), WithRecallCache(0, 0))
 	put(t, a, madeItems(100)...)
-	forget(t, a, "item")
+	clearCache(t, a, "item")
 	seen := newOnce()
 	seen.add(t, "before", ids(ask(t, a, refresh("u_1", 10))))
 	for range 2 { // after a refresh and after a load_more
-		next := readAhead(t, a, "u_1", feed.ForYou, 10, nil)
+		next := waitPrefetched(t, a, "u_1", feed.ForYou, 10, nil)
 		es.set(true)
 		answer := ask(t, a, loadMore("u_1", 10))
 		assert.Nil(t, answer.Degraded)
@@ -82,7 +69,7 @@ func TestTheNextPageIsThereWithoutElasticsearch(t *testing.T) {
 		testenv.WaitFor(t, func() bool { return esindex.Ping(t.Context(), a.clients.elastic, a.cfg.Elasticsearch.Index) == nil }, "Elasticsearch is asked again")
 		seen.add(t, "back", ids(ask(t, a, loadMore("u_1", 10))))
 	}
-	readAhead(t, a, "u_1", feed.ForYou, 10, nil)
+	waitPrefetched(t, a, "u_1", feed.ForYou, 10, nil)
 	_, err := a.Catalog.Profile(t.Context(), "u_2")
 	require.ErrorIs(t, err, feed.ErrNotFound)
 	es.set(true)
@@ -92,7 +79,7 @@ func TestTheNextPageIsThereWithoutElasticsearch(t *testing.T) {
 	assert.Equal(t, http.StatusOK, state.status)
 	assert.Equal(t, "down", state.state)
 	assert.Nil(t, state.secondsLeft)
-	forget(t, a, "item")
+	clearCache(t, a, "item")
 	_, err = a.Engine.Feed(t.Context(), loadMore("u_1", 10))
 	require.ErrorIs(t, err, catalog.ErrUnavailable)
 }
@@ -101,17 +88,17 @@ func publicPost(id string) bool {
 	return strings.HasSuffix(id, "0") || strings.HasSuffix(id, "2") || strings.HasSuffix(id, "4") || strings.HasSuffix(id, "6") || strings.HasSuffix(id, "8")
 }
 
-// TestTheNextPageWithoutTheSocialStore stops PostgreSQL after a page: the next page has its items
-// and its public posts, which only the prefetch has cached, and nothing that is not public.
-func TestTheNextPageWithoutTheSocialStore(t *testing.T) {
+// TestPrefetchPostgresDown stops PostgreSQL after a page: the next page has its items and its
+// public posts, which only the prefetch has cached, and nothing that is not public.
+func TestPrefetchPostgresDown(t *testing.T) {
 	t.Parallel()
-	p, s := keptConfig(t)
+	p, s := ownPostgres(t)
 	fillHome(t, s.a)
 	cfg := s.a.cfg
 	cfg.DataDir, cfg.Jobs.Workers = t.TempDir(), 0
 	a := open(t, cfg) // this server has not cached anything yet
 	put(t, a)         // waits for Elasticsearch
-	forget(t, a, "item", "post")
+	clearCache(t, a, "item", "post")
 	sessions := []struct {
 		agent string
 		feed  feed.Name
@@ -123,7 +110,7 @@ func TestTheNextPageWithoutTheSocialStore(t *testing.T) {
 		} else {
 			require.Len(t, ask(t, a, refresh(of.agent, 20)).Docs, 20)
 		}
-		next[of.agent] = readAhead(t, a, of.agent, of.feed, 20, publicPost)
+		next[of.agent] = waitPrefetched(t, a, of.agent, of.feed, 20, publicPost)
 	}
 	p.Crash()
 	for _, of := range sessions {
@@ -157,8 +144,8 @@ func TestTheNextPageWithoutTheSocialStore(t *testing.T) {
 	}
 }
 
-// TestNothingIsReadAheadInProcess checks that there is no prefetch when content is in process.
-func TestNothingIsReadAheadInProcess(t *testing.T) {
+// TestPrefetchOffWhenEmbedded checks that there is no prefetch when content is in process.
+func TestPrefetchOffWhenEmbedded(t *testing.T) {
 	t.Parallel()
 	a := open(t, embedded(t))
 	assert.Nil(t, a.openPrefetch(t.Context(), a.Catalog))

@@ -22,7 +22,7 @@ func TestRetention(t *testing.T) {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
 			cfg := m.config(t)
-			cfg.Ranking.Diversity = unvaried
+			cfg.Ranking.Diversity = noDiversity
 			clock := at(noon)
 			first := open(t, cfg, WithClock(clock.Now))
 			items := authored(20)
@@ -58,14 +58,14 @@ func TestRetention(t *testing.T) {
 			mine, err := rediskeys.Turn(late.clients.redis, rediskeys.For(late.clients.redis, late.cfg.Redis.KeyPrefix).RetentionLease(), catalog.SweepEvery)(t.Context())
 			require.NoError(t, err)
 			assert.False(t, mine, "it is the first server's turn")
-			agesByTheClockBehind(t, late.clients.redis)
+			checkEarlierClock(t, late.clients.redis)
 		})
 	}
 }
 
-// agesByTheClockBehind checks that a server with a clock years ahead of Redis removes only what is
-// too old by the clock of Redis, and nothing without that clock.
-func agesByTheClockBehind(t *testing.T, client redis.UniversalClient) {
+// checkEarlierClock checks that a server with a clock years ahead of Redis removes only what is too
+// old by the clock of Redis, and nothing without that clock.
+func checkEarlierClock(t *testing.T, client redis.UniversalClient) {
 	t.Helper()
 	theirs, err := client.Time(t.Context()).Result()
 	require.NoError(t, err)

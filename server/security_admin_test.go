@@ -67,7 +67,9 @@ func rankingUntouched(t *testing.T, a *App, s outsider) {
 	require.ErrorIs(t, err, feed.ErrNotFound)
 }
 
-func TestAdminRoutesStayClosed(t *testing.T) {
+// TestSecurityAdminRoutesClosed calls the admin routes without the admin token, with wrong ones and
+// with other methods: nothing is answered or changed.
+func TestSecurityAdminRoutesClosed(t *testing.T) {
 	t.Parallel()
 	a, s := untrusted(t, embedded(t))
 	unchanged := seed(t, a, s)
@@ -93,10 +95,10 @@ func TestAdminRoutesStayClosed(t *testing.T) {
 	unchanged()
 }
 
-// The demo's open admin routes are only for programs on this machine. A browser sent here by
-// another site must not get access, and a GET that takes a profile for half a minute is as harmful
-// as a POST.
-func TestTheDemoOpensNothingToTheWorld(t *testing.T) {
+// TestSecurityDemoAdminOnlyLocal checks that the demo's open admin routes are only for programs on
+// this machine. A browser sent here by another site must not get access, and a GET that takes a
+// profile for half a minute is as harmful as a POST.
+func TestSecurityDemoAdminOnlyLocal(t *testing.T) {
 	t.Parallel()
 	cfg := embedded(t)
 	a := open(t, cfg, WithDemo())
@@ -140,7 +142,8 @@ func hostileValues() []string {
 	}
 }
 
-func TestHostileFieldsOfTheAdminRoutes(t *testing.T) {
+// TestSecurityAdminHostileFields sends invalid values in each field of the admin routes.
+func TestSecurityAdminHostileFields(t *testing.T) {
 	t.Parallel()
 	routes := []struct {
 		method, path string
@@ -196,7 +199,9 @@ func TestHostileFieldsOfTheAdminRoutes(t *testing.T) {
 	unchanged()
 }
 
-func TestHostileNumbersAndTimes(t *testing.T) {
+// TestSecurityAdminHostileNumbersAndTimes sends numbers and times at and beyond their limits to the
+// admin routes.
+func TestSecurityAdminHostileNumbersAndTimes(t *testing.T) {
 	t.Parallel()
 	a, s := untrusted(t, embedded(t))
 	unchanged := seed(t, a, s)
@@ -266,7 +271,8 @@ func TestHostileNumbersAndTimes(t *testing.T) {
 	unchanged()
 }
 
-func TestHostileTextsInTheAdminRoutes(t *testing.T) {
+// TestSecurityAdminHostileTexts sends hostile texts in the fields of the admin routes.
+func TestSecurityAdminHostileTexts(t *testing.T) {
 	t.Parallel()
 	a, s := untrusted(t, embedded(t))
 	unchanged := seed(t, a, s)

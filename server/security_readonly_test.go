@@ -21,9 +21,9 @@ import (
 	"github.com/freshet/freshet/signals/events"
 )
 
-// everything returns all stored data of a system: every key in Redis as from DUMP, which excludes
-// only the TTL, and every file of the data directory.
-func everything(t *testing.T, a *App) map[string]string {
+// allData returns all stored data of a system: every key in Redis as from DUMP, which excludes only
+// the TTL, and every file of the data directory.
+func allData(t *testing.T, a *App) map[string]string {
 	t.Helper()
 	require.NoError(t, a.Flush(t.Context()))
 	out := map[string]string{}
@@ -52,27 +52,27 @@ func everything(t *testing.T, a *App) map[string]string {
 	return out
 }
 
-// changesNothing compares all stored data before and after look.
-func changesNothing(t *testing.T, a *App, look func()) {
+// checkReadOnly compares all stored data before and after look.
+func checkReadOnly(t *testing.T, a *App, look func()) {
 	t.Helper()
 	if a.clients.redis != nil {
-		forget(t, a, "item", "profile") // deletes marks that would expire meanwhile
+		clearCache(t, a, "item", "profile") // deletes marks that would expire meanwhile
 	}
-	first := everything(t, a)
+	first := allData(t, a)
 	look()
-	second := everything(t, a)
+	second := allData(t, a)
 	for name := range second {
 		if first[name] != second[name] { // content that was read may have been cached
 			assert.Regexp(t, `^feed:(item|profile):`, name)
 		}
 	}
 	look()
-	require.Equal(t, second, everything(t, a))
+	require.Equal(t, second, allData(t, a))
 }
 
-// look makes explanations, comparisons, replays and reports about agents and an item, at these
-// times.
-func (s outsider) look(agents []string, item string, times ...time.Time) {
+// readAnalyses makes explanations, comparisons, replays and reports about agents and an item, at
+// these times.
+func (s outsider) readAnalyses(agents []string, item string, times ...time.Time) {
 	s.t.Helper()
 	for _, when := range times {
 		for _, agent := range agents {
@@ -92,9 +92,9 @@ func (s outsider) look(agents []string, item string, times ...time.Time) {
 	}
 }
 
-// TestLookingChangesNothing makes explanations, comparisons, replays and reports for various times,
-// and compares all stored data before and after.
-func TestLookingChangesNothing(t *testing.T) {
+// TestSecurityAnalysesAreReadOnly makes explanations, comparisons, replays and reports for various
+// times, and compares all stored data before and after.
+func TestSecurityAnalysesAreReadOnly(t *testing.T) {
 	t.Parallel()
 	clock := at(noon)
 	cfg := embedded(t)
@@ -110,12 +110,12 @@ func TestLookingChangesNothing(t *testing.T) {
 	react(t, a, "u_1", act(events.Hide, page.Docs[0].ID), act(events.Click, page.Docs[1].ID))
 	require.NoError(t, a.Engine.Seen(t.Context(), "u_1", []string{"doc_0100"})) // in today's filter only
 	require.NoError(t, a.stores.dedup.ClearPending(t.Context(), []dedup.Impression{{Agent: "u_1", Group: "doc_0100"}}))
-	recorded(t, a)
+	waitRecorded(t, a)
 	clock.Advance(time.Minute)
 
 	midnight := noon.Truncate(24 * time.Hour).Add(24 * time.Hour)
-	changesNothing(t, a, func() {
-		s.look([]string{"u_1", "u_new"}, page.Docs[2].ID, time.Unix(1, 0), noon.AddDate(0, 0, -1), clock.Now(), midnight, noon.AddDate(0, 0, 7), time.Unix(253402300799, 0))
+	checkReadOnly(t, a, func() {
+		s.readAnalyses([]string{"u_1", "u_new"}, page.Docs[2].ID, time.Unix(1, 0), noon.AddDate(0, 0, -1), clock.Now(), midnight, noon.AddDate(0, 0, 7), time.Unix(253402300799, 0))
 	})
 
 	// The position of the window decides the verdicts of the filters, to the second.

@@ -14,19 +14,11 @@ import (
 
 	"github.com/freshet/freshet/client"
 	"github.com/freshet/freshet/configs"
-	"github.com/freshet/freshet/engine/timeline"
+	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/internal/periodic"
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/social"
 )
-
-// served is a system that is served as by freshet serve.
-type served struct {
-	*App
-	t    *testing.T
-	url  string
-	stop func() // stops the server as SIGTERM does, and returns when it has stopped
-}
 
 func serve(t *testing.T, cfg configs.Config, options ...Option) *served {
 	t.Helper()
@@ -105,7 +97,9 @@ func (l *listener) hears(p social.Post, count int) {
 	require.Equal(l.t, client.News{ID: fmt.Sprintf("%s:%d", p.ID, p.CreatedAt), Count: count}, l.news())
 }
 
-func TestStreamsOfTwoServers(t *testing.T) {
+// TestStreamAcrossServers checks that the streams of one server report posts that another accepted,
+// and that a client continues on the other server when its own stops.
+func TestStreamAcrossServers(t *testing.T) {
 	t.Parallel()
 	cfg := withoutElastic(t)
 	one := serve(t, cfg)
@@ -123,17 +117,18 @@ func TestStreamsOfTwoServers(t *testing.T) {
 	_, err := two.client("r").Timeline(t.Context(), "", 1)
 	require.ErrorIs(t, err, client.ErrUnreachable)
 	p2 := one.publish("a", social.Audience{Followers: true})
-	settled(t, one.App)
+	waitSettled(t, one.App)
 	one.listen("r", fmt.Sprintf("%s:%d", p.ID, p.CreatedAt)).hears(p2, 1)
 }
 
-func TestAStopEndsStreams(t *testing.T) {
+// TestStreamEndsOnShutdown stops a server with open streams: each ends without an error.
+func TestStreamEndsOnShutdown(t *testing.T) {
 	t.Parallel()
 	cfg := embedded(t)
 	s := serve(t, cfg)
 	var bodies []*http.Response
 	for i := range 50 {
-		bodies = append(bodies, s.get(fmt.Sprintf("r%d", i)))
+		bodies = append(bodies, s.openStream(fmt.Sprintf("r%d", i)))
 	}
 	s.stop()
 	for _, res := range bodies {
@@ -145,8 +140,8 @@ func TestAStopEndsStreams(t *testing.T) {
 	}
 }
 
-// get opens a stream that does not reconnect.
-func (s *served) get(agent string) *http.Response {
+// openStream opens a stream that does not reconnect.
+func (s *served) openStream(agent string) *http.Response {
 	s.t.Helper()
 	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.url+"/v1/stream", nil)
 	require.NoError(s.t, err)
@@ -157,25 +152,27 @@ func (s *served) get(agent string) *http.Response {
 	return res
 }
 
-func TestBoundsOfStreams(t *testing.T) {
+// TestStreamLimits opens as many streams as one agent, and all agents, may have: one more is
+// refused until another is closed.
+func TestStreamLimits(t *testing.T) {
 	t.Parallel()
 	cfg := embedded(t)
-	s := serve(t, cfg, func(s *settings) { s.streams = timeline.AgentWatches + 1 })
-	for range timeline.AgentWatches {
-		require.Equal(t, http.StatusOK, s.get("r").StatusCode)
+	s := serve(t, cfg, func(s *settings) { s.streams = engine.AgentWatches + 1 })
+	for range engine.AgentWatches {
+		require.Equal(t, http.StatusOK, s.openStream("r").StatusCode)
 	}
-	res := s.get("r")
+	res := s.openStream("r")
 	require.Equal(t, http.StatusTooManyRequests, res.StatusCode)
 	require.NotEmpty(t, res.Header.Get("Retry-After"))
-	other := s.get("other")
+	other := s.openStream("other")
 	require.Equal(t, http.StatusOK, other.StatusCode)
-	require.Equal(t, http.StatusServiceUnavailable, s.get("another").StatusCode)
+	require.Equal(t, http.StatusServiceUnavailable, s.openStream("another").StatusCode)
 	require.NoError(t, other.Body.Close())
-	testenv.WaitFor(t, func() bool { return s.get("another").StatusCode == http.StatusOK }, "the place of a client that has left")
+	testenv.WaitFor(t, func() bool { return s.openStream("another").StatusCode == http.StatusOK }, "the place of a client that has left")
 }
 
-// TestAStreamOutlivesRedis stops Redis during an open stream.
-func TestAStreamOutlivesRedis(t *testing.T) {
+// TestStreamSurvivesRedisRestart stops Redis during an open stream.
+func TestStreamSurvivesRedisRestart(t *testing.T) {
 	t.Parallel()
 	cfg := withoutElastic(t)
 	r := testenv.StartRedis(t)
@@ -185,11 +182,11 @@ func TestAStreamOutlivesRedis(t *testing.T) {
 	s.follow("r", "a")
 	l := s.listen("r", "")
 	l.hears(s.publish("a", social.Audience{Public: true}), 1)
-	away(t, s.App, r, false)
-	trip(t, s.clients.breaker.Breaker, "command")
+	setRedis(t, s.App, r, false)
+	openBreaker(t, s.clients.breaker.Breaker, "command")
 	p := s.publish("a", social.Audience{Public: true})
 	opened := s.listen("r", "") // the store determines where it begins
-	away(t, s.App, r, true)
+	setRedis(t, s.App, r, true)
 	l.hears(p, 1)
 	p = s.publish("a", social.Audience{Public: true})
 	l.hears(p, 1)

@@ -58,9 +58,9 @@ func anchors(text string) map[string]bool {
 	return names
 }
 
-// TestLinksLeadSomewhere checks that the target of each relative link in the documents exists,
+// TestDocumentedLinksExist checks that the target of each relative link in the documents exists,
 // including its anchor.
-func TestLinksLeadSomewhere(t *testing.T) {
+func TestDocumentedLinksExist(t *testing.T) {
 	docs := documents(t)
 	links := 0
 	for path, text := range docs {
@@ -94,9 +94,9 @@ var (
 
 var building = regexp.MustCompile(`(?m)\bgo (?:build|install) [^\n]*\./cmd/freshet$`)
 
-// TestEveryBuildIsStripped checks that documents, the Makefile and the Dockerfile build a binary
-// without debug tables, which are a third of it.
-func TestEveryBuildIsStripped(t *testing.T) {
+// TestDocumentedBuildsAreStripped checks that documents, the Makefile and the Dockerfile build a
+// binary without debug tables, which are a third of it.
+func TestDocumentedBuildsAreStripped(t *testing.T) {
 	texts := documents(t)
 	for _, name := range []string{"../../Makefile", "../../Dockerfile"} {
 		raw, err := os.ReadFile(name)
@@ -113,8 +113,7 @@ func TestEveryBuildIsStripped(t *testing.T) {
 	}
 }
 
-// TestDocumentedCommandsExist looks up the commands in the documents' code, and
-// their flags.
+// TestDocumentedCommandsExist looks up the commands in the documents' code, and their flags.
 func TestDocumentedCommandsExist(t *testing.T) {
 	commands := 0
 	for path, text := range documents(t) {
@@ -142,8 +141,8 @@ func TestDocumentedCommandsExist(t *testing.T) {
 	}
 }
 
-// unknownIn returns the first word that is no subcommand where one is wanted, or
-// no flag of the command.
+// unknownIn returns the first word that is no subcommand where one is wanted, or no flag of the
+// command.
 func unknownIn(root *cobra.Command, words []string) string {
 	cmd, rest, err := root.Find(words)
 	if err != nil || cmd.HasSubCommands() && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") {

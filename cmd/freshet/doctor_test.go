@@ -11,8 +11,8 @@ import (
 	"github.com/freshet/freshet/server/doctor"
 )
 
-// TestFindingsStayInTheirCells checks that a secret that contains a tab is still masked.
-func TestFindingsStayInTheirCells(t *testing.T) {
+// TestDoctorMasksSecrets checks that a secret that contains a tab is still masked.
+func TestDoctorMasksSecrets(t *testing.T) {
 	t.Parallel()
 	cfg := configs.Default()
 	cfg.Redis.Password = "two\twords\nand a line"

@@ -11,9 +11,9 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// TestSignalsAndTheDrain: a server drains on SIGTERM, but not on Ctrl-C or with a drain time of 0.
-// A second signal stops a draining server.
-func TestSignalsAndTheDrain(t *testing.T) {
+// TestDrainOnSignals: a server drains on SIGTERM, but not on Ctrl-C or with a drain time of 0. A
+// second signal stops a draining server.
+func TestDrainOnSignals(t *testing.T) {
 	t.Parallel()
 	status := func(p *process) int {
 		res, err := http.Get(p.url + "/readyz")

@@ -52,10 +52,10 @@ func (p *process) ready(t *testing.T) (int, string) {
 	return res.StatusCode, string(body)
 }
 
-// TestAFullDisk: an embedded server that cannot store impressions is not ready, and says why, until
+// TestDiskFull: an embedded server that cannot store impressions is not ready, and says why, until
 // space is available. If it is stopped in that state it ends at once, reports what it could not
 // write, and loses nothing.
-func TestAFullDisk(t *testing.T) {
+func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	disk := smallDisk(t)
 	filler := filepath.Join(disk, "filler")

@@ -17,17 +17,17 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// Number of readers in [TestLearnedSurvives], and of items that each acts on: few enough that all
-// tags are among the features that a profile shows.
+// Number of readers in [TestLearningSurvivesKill], and of items that each acts on: few enough that
+// all tags are among the features that a profile shows.
 const (
 	learners    = 6
 	learnerActs = 40
 )
 
-// TestLearnedSurvives kills and stops a server while readers act. After a stop every acknowledged
-// act must be learned, after a kill every act that a profile has shown; none may count twice.
-// Repeating all acts restores the lost ones and changes nothing else.
-func TestLearnedSurvives(t *testing.T) {
+// TestLearningSurvivesKill kills and stops a server while readers act. After a stop every
+// acknowledged act must be learned, after a kill every act that a profile has shown; none may count
+// twice. Repeating all acts restores the lost ones and changes nothing else.
+func TestLearningSurvivesKill(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"embedded", "services"} {
 		t.Run(mode, func(t *testing.T) {

@@ -68,9 +68,9 @@ func fillPipe(t *testing.T, w *os.File) (n int) {
 	return n - 1
 }
 
-// TestALogThatNobodyReads checks that a server whose log reader has stalled keeps serving, reports
-// the number of lines dropped, and stops.
-func TestALogThatNobodyReads(t *testing.T) {
+// TestLogReaderStalled checks that a server whose log reader has stalled keeps serving, reports the
+// number of lines dropped, and stops.
+func TestLogReaderStalled(t *testing.T) {
 	r, w, err := os.Pipe()
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = r.Close() })
@@ -92,9 +92,9 @@ func TestALogThatNobodyReads(t *testing.T) {
 	assert.Contains(t, string(log), "msg=stopped")
 }
 
-// TestStopsThoughNobodyReadsTheLog checks that the server stops although its last lines cannot be
+// TestLogReaderStalledAtShutdown checks that the server stops although its last lines cannot be
 // written.
-func TestStopsThoughNobodyReadsTheLog(t *testing.T) {
+func TestLogReaderStalledAtShutdown(t *testing.T) {
 	r, w, err := os.Pipe()
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = r.Close() })
@@ -106,8 +106,8 @@ func TestStopsThoughNobodyReadsTheLog(t *testing.T) {
 	assert.Zero(t, p.cmd.ProcessState.ExitCode())
 }
 
-// TestAReaderOfTheLogThatEnds checks that the server survives the end of its log reader.
-func TestAReaderOfTheLogThatEnds(t *testing.T) {
+// TestLogReaderEnds checks that the server survives the end of its log reader.
+func TestLogReaderEnds(t *testing.T) {
 	r, w, err := os.Pipe()
 	require.NoError(t, err)
 	p := startLogging(t, w)

@@ -199,7 +199,9 @@ func TestItemsList(t *testing.T) {
 	}
 }
 
-func TestTheTokenOfTheFirstThatIsSet(t *testing.T) {
+// TestTokenPrecedence checks that the flag comes before the variable of clients, and that before the
+// variable of the server.
+func TestTokenPrecedence(t *testing.T) {
 	tests := map[string]struct{ flag, client, server, want string }{
 		"flag":     {"f", "c", "s", "Bearer f"},
 		"client's": {"", "c", "s", "Bearer c"},
@@ -218,7 +220,8 @@ func TestTheTokenOfTheFirstThatIsSet(t *testing.T) {
 	}
 }
 
-func TestTheServerOfTheFirstThatIsSet(t *testing.T) {
+// TestServerURLPrecedence checks that the flag comes before the variable, for each command.
+func TestServerURLPrecedence(t *testing.T) {
 	url, last := answering(t, 200, `{"code":0,"msg":"success","data":{"items":[],"next_cursor":null}}`)
 	for name, tt := range map[string]struct {
 		variable string
@@ -289,7 +292,7 @@ func TestIngestFailures(t *testing.T) {
 	assert.Contains(t, got.out, "0 accepted, 0 rejected")
 }
 
-func TestInterruptedIsSaid(t *testing.T) {
+func TestInterruptIsReported(t *testing.T) {
 	url, _ := answering(t, 200, "")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -146,8 +146,8 @@ func TestRankingLiveBadUse(t *testing.T) {
 	}
 }
 
-// TestServeRanksByItsConfiguration checks that flags and environment override the file.
-func TestServeRanksByItsConfiguration(t *testing.T) {
+// TestServeUsesConfiguredRanking checks that flags and environment override the file.
+func TestServeUsesConfiguredRanking(t *testing.T) {
 	t.Parallel()
 	path := write(t, "freshet.yaml", "ranking:\n  scale: 12h\n  offset: 9h\n  base: 0.2\n")
 	p := start(t, map[string]string{"DATA_DIR": t.TempDir(), "RANKING": "base=0.7"}, "--config", path, "--ranking", "offset=3h")

@@ -120,7 +120,7 @@ func startNetwork(t *testing.T, dir string) string {
 	return server.URL
 }
 
-func TestRightsOfCommands(t *testing.T) {
+func TestCommandRights(t *testing.T) {
 	t.Setenv(configs.EnvAdminToken, adminToken)
 	dir := t.TempDir()
 	matrix := commandMatrix(dir)
