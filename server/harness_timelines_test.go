@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/freshet/freshet/engine"
+	timelines "github.com/freshet/freshet/engine/timeline"
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/timeline"
@@ -42,7 +42,7 @@ func (o *restored) publish(author string, n int) {
 
 // read returns a timeline as a server answers it.
 func (o *restored) read(a *App, agent string) (ids []string) {
-	page, err := a.network.timelines.Timeline(o.Context(), engine.TimelineRequest{Agent: agent, Limit: 100})
+	page, err := a.network.timelines.Timeline(o.Context(), timelines.Request{Agent: agent, Limit: 100})
 	require.NoError(o, err)
 	for _, c := range page.Posts {
 		ids = append(ids, c.ID)

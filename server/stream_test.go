@@ -14,7 +14,7 @@ import (
 
 	"github.com/freshet/freshet/client"
 	"github.com/freshet/freshet/configs"
-	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/engine/timeline"
 	"github.com/freshet/freshet/internal/periodic"
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/social"
@@ -157,8 +157,8 @@ func (s *served) openStream(agent string) *http.Response {
 func TestStreamLimits(t *testing.T) {
 	t.Parallel()
 	cfg := embedded(t)
-	s := serve(t, cfg, func(s *settings) { s.streams = engine.AgentWatches + 1 })
-	for range engine.AgentWatches {
+	s := serve(t, cfg, func(s *settings) { s.streams = timeline.AgentWatches + 1 })
+	for range timeline.AgentWatches {
 		require.Equal(t, http.StatusOK, s.openStream("r").StatusCode)
 	}
 	res := s.openStream("r")

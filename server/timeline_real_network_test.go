@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/engine/timeline"
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/social"
 )
@@ -124,8 +124,8 @@ func (w *society) change(id string) {
 }
 
 // read reads a page. Its posts must belong there, whatever the lists contain.
-func (w *society) read(agent string) engine.TimelinePage {
-	page, err := w.app.network.timelines.Timeline(w.Context(), engine.TimelineRequest{Agent: agent, Limit: 20})
+func (w *society) read(agent string) timeline.Page {
+	page, err := w.app.network.timelines.Timeline(w.Context(), timeline.Request{Agent: agent, Limit: 20})
 	require.NoError(w, err)
 	for _, c := range page.Posts {
 		require.True(w, w.due(agent, w.posts[c.ID]), "seed %d: %s is shown %s", *networkSeed, agent, c.ID)
@@ -193,7 +193,7 @@ func (w *society) timeline(agent string, from []*written) []social.Position {
 }
 
 func (w *society) scroll(agent string, want []social.Position, limit int) error {
-	r := engine.TimelineRequest{Agent: agent, Limit: limit}
+	r := timeline.Request{Agent: agent, Limit: limit}
 	for n := 0; ; n++ {
 		page, err := w.app.network.timelines.Timeline(w.Context(), r)
 		if err != nil {

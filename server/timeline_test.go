@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/engine/enginetest"
+	"github.com/freshet/freshet/engine/timeline"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/social"
@@ -74,7 +74,7 @@ func TestTimelineReadYourWrites(t *testing.T) {
 				return p.ID
 			}
 			read := func(agent string) (ids []string) {
-				page, err := other.network.timelines.Timeline(t.Context(), engine.TimelineRequest{Agent: agent, Limit: 100})
+				page, err := other.network.timelines.Timeline(t.Context(), timeline.Request{Agent: agent, Limit: 100})
 				require.NoError(t, err)
 				for _, c := range page.Posts {
 					ids = append(ids, c.ID)
@@ -135,11 +135,11 @@ func TestTimelineCompleteAfterRedisOutage(t *testing.T) {
 	a := open(t, cfg)
 	store := a.network.fanout.Store()
 	read := func() (ids []string) {
-		page, err := a.network.timelines.Timeline(t.Context(), engine.TimelineRequest{Agent: "u", Limit: 100})
+		page, err := a.network.timelines.Timeline(t.Context(), timeline.Request{Agent: "u", Limit: 100})
 		// On a busy machine PostgreSQL may not answer in time. Such a page says so, and has only
 		// posts with cached cards.
 		for try := 0; try < 20 && err == nil && slices.Contains(page.Degraded, "social"); try++ {
-			page, err = a.network.timelines.Timeline(t.Context(), engine.TimelineRequest{Agent: "u", Limit: 100})
+			page, err = a.network.timelines.Timeline(t.Context(), timeline.Request{Agent: "u", Limit: 100})
 		}
 		require.NoError(t, err)
 		require.NotContains(t, page.Degraded, "social")
@@ -183,7 +183,7 @@ func TestTimelineIncompleteWithoutWorkers(t *testing.T) {
 	cfg.Jobs.Workers = 0
 	a := open(t, cfg)
 	read := func(agent string) []string {
-		page, err := a.network.timelines.Timeline(t.Context(), engine.TimelineRequest{Agent: agent, Limit: 100})
+		page, err := a.network.timelines.Timeline(t.Context(), timeline.Request{Agent: agent, Limit: 100})
 		require.NoError(t, err)
 		return page.Degraded
 	}

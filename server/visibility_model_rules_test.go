@@ -15,11 +15,10 @@ type rules struct {
 	unheard                map[[2]string]bool  // agent, owner: muted invitations
 	refused                map[[2]string]int64 // agent, owner, or agent and owner/circle: when they declined, or left
 	circles                map[string]*modelCircle
-	latest                 map[string]*modelCircle // the last circle with each id, even if it is deleted
-	posts                  []*modelPost            // oldest first
-	erasedAt               map[string]int64        // the turn of each agent's last erasure
-	turn                   int64                   // counts the actions
-	now                    int64                   // seconds, of the server that is called
+	posts                  []*modelPost     // oldest first
+	erasedAt               map[string]int64 // the turn of each agent's last erasure
+	turn                   int64            // counts the actions
+	now                    int64            // seconds, of the server that is called
 }
 
 type modelCircle struct {
@@ -127,10 +126,7 @@ func (r *rules) hears(reader string, p *modelPost) bool {
 	case p.public, !p.circled, p.addressed(reader):
 		return true
 	case p.author == reader:
-		return p.followers || slices.ContainsFunc(p.circles, func(c *modelCircle) bool {
-			last := r.latest[c.id]
-			return last != nil && !last.group && last.owner == reader
-		})
+		return p.followers || slices.ContainsFunc(p.circles, func(c *modelCircle) bool { return !c.group && c.owner == reader })
 	}
 	return p.followers && r.follows[[2]string{reader, p.author}]
 }

@@ -124,7 +124,7 @@ func (p *people) createOrChangeCircle() {
 	if status != 200 {
 		return
 	}
-	p.circles[id], p.latest[id] = c, c
+	p.circles[id] = c
 	if c.group {
 		p.join(c, owner)
 		members = append(members, owner)

@@ -94,7 +94,7 @@ func newPeople(t *testing.T, m mode, seed uint64) *people {
 		rules: rules{
 			follows: map[[2]string]bool{}, blocks: map[[2]string]bool{}, mutes: map[[2]string]bool{},
 			hushed: map[[2]string]bool{}, unheard: map[[2]string]bool{}, refused: map[[2]string]int64{},
-			circles: map[string]*modelCircle{}, latest: map[string]*modelCircle{}, erasedAt: map[string]int64{}, now: now.Now().Unix(),
+			circles: map[string]*modelCircle{}, erasedAt: map[string]int64{}, now: now.Now().Unix(),
 		},
 		rnd: rand.New(rand.NewPCG(seed, 3)), clock: now, shown: map[[2]string]bool{},
 		names: []string{"ann", "bob", "cid", "dan", "eve", "fay", "gus"},

@@ -122,12 +122,17 @@ func (t *Tx) create(p social.Post, c social.Creation, fresh bool) (post social.P
 	} else {
 		t.address(r, to, before, here)
 	}
-	if p.IsReply() {
+	t.announce(r, author)
+	return r.Post, true
+}
+
+// announce counts a new reply, or has a new post delivered.
+func (t *Tx) announce(r *record, author *agent) {
+	if r.Post.IsReply() {
 		t.comment(r)
 	} else {
 		t.published(&r.Post, author.Followers)
 	}
-	return r.Post, true
 }
 
 // loadOwn reads the record of a post to create, unless a fresh id cannot have one. It fails if the
