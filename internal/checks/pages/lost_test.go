@@ -16,7 +16,7 @@ func TestAFeedPageThatWasLost(t *testing.T) {
 	url := without(t, a, `window.plain = window.fetch; window.faults = []; window.lost = []; window.had = [];
 		window.fetch = async (path, options) => {
 			if (path !== '/v1/feed' || options.body.includes('"silent"')) return plain(path, options);
-			const fault = fault_injection.shift(), { request_id } = JSON.parse(options.body);
+			const fault = faults.shift(), { request_id } = JSON.parse(options.body);
 			(fault ? lost : had).push(request_id);
 			if (fault === 429) return new Response('{"code":42901,"msg":"Too many requests."}', { status: 429 });
 			const answer = await plain(path, options);
