@@ -76,15 +76,15 @@ type Health interface {
 
 // Deps holds the dependencies of the routes. All fields but Social and Drain are required.
 type Deps struct {
-	Engine   Engine
-	Ingest   Intake
-	Items    Items
-	List     catalog.Lister
-	AuthorItems    catalog.AuthorItems // for deleting the items of an erased author
-	Rankings Rankings
-	Offline  offline.Source
-	Health   Health
-	Log      *slog.Logger
+	Engine      Engine
+	Ingest      Intake
+	Items       Items
+	List        catalog.Lister
+	AuthorItems catalog.AuthorItems // for deleting the items of an erased author
+	Rankings    Rankings
+	Offline     offline.Source
+	Health      Health
+	Log         *slog.Logger
 
 	Counts Counts
 	Guest  Guest
