@@ -54,7 +54,7 @@ func (t Traffic) short() Traffic {
 // Validate checks the traffic.
 func (t Traffic) Validate() error {
 	switch {
-	case t.Agents < 1 || t.Impressions < page || t.Capacity < 1 || t.Days < 1:
+	case t.Agents < 1, t.Days < 1, t.Capacity < 1, t.Impressions < page:
 		return fmt.Errorf("--agents, --days and the capacity must be at least 1, and --impressions at least %d", page)
 	case t.Items < 10*page:
 		return fmt.Errorf("--items must be at least %d, not %d", 10*page, t.Items)

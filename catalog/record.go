@@ -128,7 +128,8 @@ func (r *Record) Learn(exists bool, change func(*feed.Learning) bool) (changed b
 	if learning == nil {
 		learning = &feed.Learning{}
 	}
-	if !change(learning) {
+	changed = change(learning)
+	if !changed {
 		return false
 	}
 	alone := !exists || r.Weights.Alone

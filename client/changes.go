@@ -64,7 +64,8 @@ func (c *Client) inTurn(ctx context.Context, r Request) (Response, error) {
 		}
 	}
 	res, err := c.tryAll(ctx, mine.waits, r)
-	if err != nil && ctx.Err() == nil && mine.waits.Err() != nil && mayRetry(err, true) {
+	superseded := ctx.Err() == nil && mine.waits.Err() != nil
+	if err != nil && superseded && mayRetry(err, true) {
 		err = fmt.Errorf("%w; the last error: %w", ErrSuperseded, err)
 	}
 	return res, err

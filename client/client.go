@@ -107,10 +107,15 @@ func WithHTTPClient(h *http.Client) Option {
 	return func(c *Client) { c.http = h }
 }
 
+// isHTTP reports whether a URL is that of an HTTP server.
+func isHTTP(u *url.URL) bool {
+	return (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+}
+
 // New returns a client for the server at a URL such as http://127.0.0.1:8080.
 func New(server string, options ...Option) (*Client, error) {
 	u, err := url.Parse(server)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+	if err != nil || !isHTTP(u) {
 		return nil, fmt.Errorf("the server must be a URL such as http://127.0.0.1:8080, not %q", server)
 	}
 	// Cloned, so that closing this client's idle connections does not affect others.

@@ -72,7 +72,8 @@ func (c *Client) tryAll(ctx, waits context.Context, r Request) (Response, error)
 	start := time.Now()
 	for try := 1; ; try++ {
 		res, err := c.once(ctx, r)
-		if err == nil || try >= c.tries || waits.Err() != nil || !mayRetry(err, r.Repeatable) {
+		isLast := try >= c.tries || waits.Err() != nil
+		if err == nil || isLast || !mayRetry(err, r.Repeatable) {
 			return res, err
 		}
 		wait := pauses.NextBackOff()
@@ -84,7 +85,9 @@ func (c *Client) tryAll(ctx, waits context.Context, r Request) (Response, error)
 		// The server's error is more informative than a deadline that is certain to expire.
 		begins := time.Now().Add(wait)
 		until, limited := ctx.Deadline()
-		if tooLong || limited && begins.After(until) || r.Within > 0 && begins.After(start.Add(r.Within)) {
+		afterDeadline := limited && begins.After(until)
+		afterWithin := r.Within > 0 && begins.After(start.Add(r.Within))
+		if tooLong || afterDeadline || afterWithin {
 			return res, err
 		}
 		if c.notify != nil {

@@ -196,7 +196,8 @@ func applyEnv(c *Config, environ []string) (all Problems) {
 // reserved reports whether a variable has Freshet's prefix without being part of the configuration:
 // variables that client commands or tests read, and those that Kubernetes sets.
 func reserved(name, value string) bool {
-	return name == EnvAdminToken || name == EnvServer || strings.HasPrefix(name, "FRESHET_TEST_") || serviceVariable.MatchString(name+"="+value)
+	ofCommands := name == EnvAdminToken || name == EnvServer
+	return ofCommands || strings.HasPrefix(name, "FRESHET_TEST_") || serviceVariable.MatchString(name+"="+value)
 }
 
 // serviceVariable matches the names and values of the variables that Kubernetes sets in every pod

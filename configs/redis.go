@@ -45,6 +45,15 @@ func lateUser(u *url.URL) bool {
 	return strings.Contains(u.Path, "@") || strings.Contains(u.RawQuery, "@") || strings.Contains(u.Fragment, "@")
 }
 
+// isServer reports whether a URL has a host, one of the schemes, and no user after the host.
+func isServer(u *url.URL, schemes ...string) bool {
+	return slices.Contains(schemes, u.Scheme) && u.Host != "" && !lateUser(u)
+}
+
+func isRedis(u *url.URL) bool {
+	return isServer(u, "redis", "rediss") && u.Hostname() != "" && u.Fragment == ""
+}
+
 // redisParams are the parameters of a Redis URL.
 var redisParams = []string{"addr", "master_name", "username", "password"}
 
@@ -54,7 +63,7 @@ var redisParams = []string{"addr", "master_name", "username", "password"}
 // sentence and contains no secret; "" means there is none.
 func parseRedisURL(text string) (s RedisServer, problem string) {
 	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "redis" && u.Scheme != "rediss" || u.Hostname() == "" || u.Fragment != "" || lateUser(u) {
+	if err != nil || !isRedis(u) {
 		return s, "must be redis://user:password@host:port/db, or rediss:// with TLS; in a user or password, " + inUsers
 	}
 	params, err := url.ParseQuery(u.RawQuery)

@@ -176,7 +176,11 @@ func (c Config) FromFiles() bool { return len(c.Files) > 0 }
 func (c Config) reread() Config {
 	fresh := c
 	for key, path := range c.Files {
-		if value, err := readValue(path); err != nil || byKey[key].set(&fresh, value) != nil {
+		value, err := readValue(path)
+		if err != nil {
+			return c
+		}
+		if err := byKey[key].set(&fresh, value); err != nil {
 			return c
 		}
 	}

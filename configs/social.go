@@ -72,7 +72,8 @@ func (c Config) UsesPostgres() bool { return c.Postgres.URL != "" && !c.Social.O
 // everything else is embedded too. SQLite is private to one process and cannot be shared by several
 // servers as Redis and Elasticsearch are.
 func (c Config) SocialOn() bool {
-	return c.UsesPostgres() || !c.Social.Off && !c.UsesRedis() && !c.UsesElasticsearch()
+	embedded := !c.UsesRedis() && !c.UsesElasticsearch()
+	return c.UsesPostgres() || embedded && !c.Social.Off
 }
 
 // Stores returns the names of the stores of items, impressions (with sessions) and posts.
@@ -121,7 +122,7 @@ func (c Config) checkSocial(p *Problems) {
 func (c Config) checkPostgres(p *Problems) {
 	u, err := url.Parse(c.Postgres.URL)
 	switch {
-	case err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" || u.Host == "" || lateUser(u):
+	case err != nil || !isServer(u, "postgres", "postgresql"):
 		p.add("postgres.url", "must be postgres://user:password@host:port/database; in a user or password, %s", inUsers)
 	case u.Query().Has("password"):
 		p.add("postgres.url", "must have its password before the host, postgres://user:password@host:port/database: there it is kept out of logs")
@@ -136,13 +137,24 @@ func (c Config) checkPostgres(p *Problems) {
 }
 
 // checkMedia checks the location of images.
+// isMediaStore reports whether a URL names a bucket or a folder.
+func isMediaStore(u *url.URL) bool {
+	switch u.Scheme {
+	case "s3":
+		return u.Host != ""
+	case "file":
+		return u.Path != ""
+	}
+	return false
+}
+
 func (c Config) checkMedia(p *Problems) {
 	if c.Media.URL == "" {
 		return
 	}
 	u, err := url.Parse(c.Media.URL)
 	switch {
-	case err != nil || u.Scheme != "s3" && u.Scheme != "file" || u.Scheme == "s3" && u.Host == "" || u.Scheme == "file" && u.Path == "":
+	case err != nil || !isMediaStore(u):
 		p.add("media.url", "must be s3://bucket?region=… or file:///folder")
 	case u.User != nil:
 		p.add("media.url", "must not have credentials: give them as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or have the machine's role asked by &machine_role=true")

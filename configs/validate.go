@@ -124,7 +124,8 @@ func (s Server) check(p *Problems) {
 func hostPort(addr string, listen bool) string {
 	form := "must be host:port, such as 127.0.0.1:6379, not " + strconv.Quote(mask(addr))
 	host, port, err := net.SplitHostPort(addr)
-	if err != nil || strings.ContainsAny(host, "/@ ") || !listen && host == "" {
+	lacksHost := host == "" && !listen
+	if err != nil || lacksHost || strings.ContainsAny(host, "/@ ") {
 		return form
 	}
 	n, err := strconv.ParseUint(port, 10, 16)
@@ -195,7 +196,7 @@ func (r Redis) check(p *Problems) {
 func (e Elasticsearch) check(p *Problems) {
 	for _, addr := range e.Addresses {
 		u, err := url.Parse(addr)
-		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || lateUser(u) {
+		if err != nil || !isServer(u, "http", "https") {
 			p.add("elasticsearch.addresses", "must be URLs such as http://127.0.0.1:9200, not %q; in a user or password, %s", mask(addr), inUsers)
 		}
 	}
@@ -238,12 +239,23 @@ func indexName(name string) string {
 	return ""
 }
 
+// hasDefaultPort reports whether a URL contains the port that its scheme has without it.
+func hasDefaultPort(u *url.URL) bool {
+	switch u.Scheme {
+	case "http":
+		return u.Port() == "80"
+	case "https":
+		return u.Port() == "443"
+	}
+	return false
+}
+
 // badOrigin returns what is wrong with an origin, or "". Browsers send origins without a path and
 // without the scheme's default port, and origins are compared as a whole.
 func badOrigin(origin string) string {
 	u, err := url.Parse(origin)
 	switch {
-	case err != nil || u.Scheme == "" || u.Host == "" || u.User != nil:
+	case err != nil, u.Scheme == "", u.Host == "", u.User != nil:
 		return fmt.Sprintf("must be origins such as https://app.example.com, not %q", mask(origin))
 	case strings.ContainsFunc(origin, func(r rune) bool { return r > unicode.MaxASCII }):
 		return fmt.Sprintf("must be origins as browsers send them: write the host of %q in its ASCII form, xn--…", origin)
@@ -251,7 +263,7 @@ func badOrigin(origin string) string {
 		return fmt.Sprintf("must be exact origins, or * alone: %q has a * within it", origin)
 	case origin != strings.ToLower(u.Scheme+"://"+u.Host):
 		return fmt.Sprintf("must be origins without a path and in lower case: %s instead of %q", strings.ToLower(u.Scheme+"://"+u.Host), origin)
-	case u.Scheme == "https" && u.Port() == "443" || u.Scheme == "http" && u.Port() == "80" || strings.HasSuffix(u.Host, ":"):
+	case hasDefaultPort(u) || strings.HasSuffix(u.Host, ":"):
 		return fmt.Sprintf("must be origins as browsers write them: %s://%s instead of %q", u.Scheme, strings.TrimSuffix(u.Host, ":"+u.Port()), origin)
 	}
 	return ""

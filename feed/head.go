@@ -53,7 +53,9 @@ func readHead(doc []byte) (h head, ok bool) {
 	_, rest, titled := cutText(rest, `,"title":"`)
 	var timed bool
 	h.updateTime, h.rest, timed = cutNumber(rest, `,"update_time":`)
-	return h, ok && titled && timed && len(id) > 0 && len(h.group) > 0 && plain(h.group)
+	complete := ok && titled && timed
+	named := len(id) > 0 && len(h.group) > 0
+	return h, complete && named && plain(h.group)
 }
 
 // author returns the author if the field is in its usual place or absent. ok is false if only

@@ -97,9 +97,18 @@ func checkID(what, id string, limit int, item bool) error {
 	return nil
 }
 
+// isLetter reports whether c is a letter of ASCII.
+func isLetter[C byte | rune](c C) bool {
+	lower := c | ('x' - 'X')
+	return 'a' <= lower && lower <= 'z'
+}
+
+// isDigit reports whether c is a digit of ASCII.
+func isDigit[C byte | rune](c C) bool { return '0' <= c && c <= '9' }
+
 func idByte(c byte, item bool) bool {
 	switch {
-	case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
+	case isLetter(c), isDigit(c):
 		return true
 	case c == '_', c == '.', c == '@', c == '-':
 		return true

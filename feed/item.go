@@ -91,7 +91,7 @@ func ParseItem(data []byte) (Item, error) {
 // CheckCounts checks that likes and comments are not negative, and small enough for a float64 to
 // hold the popularity exactly; the error wraps [ErrInvalid].
 func CheckCounts(likes, comments int64) error {
-	if likes < 0 || comments < 0 || likes > 1<<53 || comments > 1<<52 {
+	if min(likes, comments) < 0 || likes > 1<<53 || comments > 1<<52 {
 		return Errorf(ErrInvalid, "bad item: likes must be 0 to 2^53 and comments 0 to 2^52, not %d and %d", likes, comments)
 	}
 	return nil

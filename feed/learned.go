@@ -149,7 +149,7 @@ type LearnedWeights struct {
 const maxNegative = 0.9
 
 // On reports whether learned interests change anything.
-func (w LearnedWeights) On() bool { return w.Tags > 0 || w.Author > 0 || w.Lang > 0 || w.Words > 0 }
+func (w LearnedWeights) On() bool { return max(w.Tags, w.Author, w.Lang, w.Words) > 0 }
 
 // of returns the weight of a kind of features.
 func (w *LearnedWeights) of(kind FeatureKind) float64 {

@@ -77,7 +77,11 @@ func (l *Learning) Add(acts []LearningAct, halfLife time.Duration, now time.Time
 		if act.At.After(now) {
 			act.At = now
 		}
-		if act.At.UnixMicro() < l.Erased || !l.Acts.add(&act) {
+		if act.At.UnixMicro() < l.Erased {
+			continue
+		}
+		added := l.Acts.add(&act)
+		if !added {
 			continue
 		}
 		changed = true

@@ -43,7 +43,8 @@ func CheckVariantName(name string) error {
 		return Errorf(ErrInvalid, "bad ranking parameters: the name of an experiment must have 1 to %d characters of a-z 0-9 _ -, this one has %d", maxVariantName, len(name))
 	}
 	for _, c := range []byte(name) {
-		if !('a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '_' || c == '-') {
+		isLower, isSign := 'a' <= c && c <= 'z', c == '_' || c == '-'
+		if !isLower && !isDigit(c) && !isSign {
 			return Errorf(ErrInvalid, "bad ranking parameters: the name of an experiment may contain only a-z 0-9 _ -, not %q", name)
 		}
 	}

@@ -201,8 +201,11 @@ func (p *Profile) Hide(keys []string) (changed bool) {
 // SameMutes reports whether two profiles exclude the same items, regardless of the order of their
 // lists.
 func (p Profile) SameMutes(q Profile) bool {
-	return sameSet(p.MutedAuthors, q.MutedAuthors) && sameSet(terms.FoldAll(p.MutedTags), terms.FoldAll(q.MutedTags)) &&
-		terms.ReadLangs(p.Langs).Equal(terms.ReadLangs(q.Langs)) && sameSet(p.MutedItems, q.MutedItems)
+	if !sameSet(p.MutedAuthors, q.MutedAuthors) || !sameSet(p.MutedItems, q.MutedItems) {
+		return false
+	}
+	sameTags := sameSet(terms.FoldAll(p.MutedTags), terms.FoldAll(q.MutedTags))
+	return sameTags && terms.ReadLangs(p.Langs).Equal(terms.ReadLangs(q.Langs))
 }
 
 func sameSet(a, b []string) bool {
@@ -246,7 +249,10 @@ func setOf(texts []string, key func(string) string) map[string]bool {
 // Item reports whether the mutes or languages exclude the item. An item without a language passes
 // every language filter; one in several languages passes if the reader reads one of them.
 func (r *Refusals) Item(it *Item) bool {
-	if r.Ref(Ref{ID: it.ID, Group: it.Group()}) || it.AuthorID != "" && r.authors[it.AuthorID] || slices.ContainsFunc(it.AuthorIDs, r.Author) {
+	if r.Ref(Ref{ID: it.ID, Group: it.Group()}) {
+		return true
+	}
+	if it.AuthorID != "" && r.authors[it.AuthorID] || slices.ContainsFunc(it.AuthorIDs, r.Author) {
 		return true
 	}
 	_, muted := r.Tag(it.Tags)

@@ -100,7 +100,10 @@ type Spread struct {
 func (s Spread) On() bool { return s.Decay > 0 && s.Decay < 1 && s.Floor < 1 }
 
 // On reports whether the diversity changes anything.
-func (d Diversity) On() bool { return d.Author.On() || d.Site.On() || d.Tag.On() || d.OneStory() }
+func (d Diversity) On() bool {
+	spreads := d.Author.On() || d.Site.On() || d.Tag.On()
+	return spreads || d.OneStory()
+}
 
 // OneStory reports whether titles are compared.
 func (d Diversity) OneStory() bool { return d.SameStory > 0 && d.SameStory < 1 }

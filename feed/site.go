@@ -100,7 +100,12 @@ func parameterName(p string) string {
 // must not change between versions.
 func URLGroup(link string) string {
 	canonical := CanonicalURL(link)
-	special := func(r rune) bool { return r > unicode.MaxASCII || r != ':' && r != '/' && !idByte(byte(r), false) }
+	special := func(r rune) bool {
+		if r == ':' || r == '/' {
+			return false
+		}
+		return r > unicode.MaxASCII || !idByte(byte(r), false)
+	}
 	if len(canonical) <= MaxItemID && !strings.ContainsFunc(canonical, special) {
 		return canonical
 	}

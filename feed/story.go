@@ -82,9 +82,7 @@ func eachWord(title string, word func([]byte)) {
 	end()
 }
 
-func asciiWord(r rune) bool {
-	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
-}
+func asciiWord(r rune) bool { return isLetter(r) || isDigit(r) }
 
 // Story is a [Sketch] prepared for comparisons. The zero value is that of no title and is similar
 // to nothing.

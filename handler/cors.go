@@ -37,11 +37,16 @@ func newCORS(cfg CORS) *cors.Cors {
 	})
 }
 
+// isForPages reports whether pages of other origins may call a path.
+func isForPages(path string) bool {
+	return strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, social.ImagePath) || path == "/openapi.json"
+}
+
 // allowOrigin adds the CORS headers and reports whether the call was a preflight, which it has
 // then answered. Operators' routes, such as /metrics, are excluded: they authenticate no caller,
 // so a page in an employee's browser must not read them.
 func (s *server) allowOrigin(w gin.ResponseWriter, r *http.Request) (preflight bool) {
-	if s.cors == nil || !strings.HasPrefix(r.URL.Path, "/v1/") && !strings.HasPrefix(r.URL.Path, social.ImagePath) && r.URL.Path != "/openapi.json" {
+	if s.cors == nil || !isForPages(r.URL.Path) {
 		return false
 	}
 	s.cors.HandlerFunc(w, r)

@@ -123,6 +123,10 @@ func (c *call) decodeQuery(into any) error {
 }
 
 func isNumber(text string) bool {
+	if text == "" || text[0] == '"' {
+		return false
+	}
 	var n json.Number
-	return text != "" && text[0] != '"' && json.Unmarshal([]byte(text), &n) == nil && n != ""
+	err := json.Unmarshal([]byte(text), &n)
+	return err == nil && n != ""
 }

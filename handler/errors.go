@@ -13,7 +13,8 @@ import (
 func noRoute(c *call) error {
 	r := c.gin.Request
 	path := r.URL.Path
-	if (r.Method == http.MethodGet || r.Method == http.MethodHead) && (path == "/docs/" || path == "/lab/") {
+	isPage := path == "/docs/" || path == "/lab/"
+	if isPage && isRead(r) {
 		http.Redirect(c.gin.Writer, r, path[:len(path)-1], http.StatusPermanentRedirect)
 		return nil
 	}

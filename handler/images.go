@@ -270,7 +270,8 @@ func (s *server) getImage(c *call) error {
 	defer cancel()
 	late := time.AfterFunc(s.cfg.RequestTimeout, cancel)
 	file, err := images.Open(ctx, key)
-	if !late.Stop() && err == nil {
+	inTime := late.Stop()
+	if !inTime && err == nil {
 		err = errors.Join(media.ErrUnavailable, file.Close())
 	}
 	if err != nil {
@@ -311,7 +312,8 @@ func keepPlainRange(h http.Header) {
 	m := plainRange.FindStringSubmatch(value)
 	if m != nil {
 		first, last := strings.TrimLeft(m[1], "0"), strings.TrimLeft(m[2], "0")
-		if m[2] == "" || len(first) < len(last) || len(first) == len(last) && first <= last {
+		order := cmp.Or(cmp.Compare(len(first), len(last)), strings.Compare(first, last))
+		if m[2] == "" || order <= 0 {
 			return
 		}
 	}

@@ -22,9 +22,12 @@ var conditional = []string{
 // unmatched is the route name of calls without a matching route or method.
 const unmatched = "unmatched"
 
+// isRead reports whether a request is a GET or HEAD.
+func isRead(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
+
 // conditions rejects a precondition that the route would ignore.
 func conditions(r *http.Request, route route) error {
-	if len(r.Header["If-Match"]) == 0 || r.Method == http.MethodGet || r.Method == http.MethodHead || slices.Contains(conditional, route.name) {
+	if len(r.Header["If-Match"]) == 0 || isRead(r) || slices.Contains(conditional, route.name) {
 		return nil
 	}
 	return fmt.Errorf("%w: this route does not support If-Match; omit it", feed.ErrInvalid)
@@ -40,6 +43,12 @@ func profileTag(p feed.Profile) (string, error) {
 	return `"` + hex.EncodeToString(sum[:16]) + `"`, err
 }
 
+// isTag reports whether a text is in quotes, with none between them.
+func isTag(text string) bool {
+	inner, ok := strings.CutPrefix(text, `"`)
+	return ok && len(inner) >= 1 && strings.IndexByte(inner, '"') == len(inner)-1
+}
+
 // matching returns a function that checks If-Match against the stored profile: it fails with
 // [feed.ErrChanged] if a different profile, or none, is stored.
 func matching(r *http.Request) (func(stored feed.Profile) error, error) {
@@ -47,7 +56,7 @@ func matching(r *http.Request) (func(stored feed.Profile) error, error) {
 	var tags []string
 	for tag := range strings.SplitSeq(strings.Join(given, ","), ",") {
 		tag = plainTag(strings.TrimSpace(tag))
-		if inner, ok := strings.CutPrefix(tag, `"`); len(given) > 0 && tag != "*" && (!ok || len(inner) < 1 || strings.IndexByte(inner, '"') != len(inner)-1) {
+		if len(given) > 0 && tag != "*" && !isTag(tag) {
 			return nil, fmt.Errorf(`%w: If-Match must be an ETag returned by GET or PUT, in quotes, or *`, feed.ErrInvalid)
 		}
 		tags = append(tags, tag)

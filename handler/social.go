@@ -155,11 +155,18 @@ const maxPositionTime = 1e18 - 1
 // parsePosition parses the output of cursorOf.
 func parsePosition(text string) (p social.Position, ok bool) {
 	last := strings.LastIndexByte(text, ':')
-	at, err := strconv.ParseInt(text[last+1:], 10, 64)
-	if last < 0 || err != nil || at < 1 || at > maxPositionTime || strconv.FormatInt(at, 10) != text[last+1:] || social.CheckPostID(text[:last]) != nil {
+	if last < 0 {
 		return p, false
 	}
-	return social.Position{At: at, ID: text[:last]}, true
+	id, stamp := text[:last], text[last+1:]
+	at, err := strconv.ParseInt(stamp, 10, 64)
+	if err != nil || at < 1 || at > maxPositionTime {
+		return p, false
+	}
+	if strconv.FormatInt(at, 10) != stamp || social.CheckPostID(id) != nil {
+		return p, false
+	}
+	return social.Position{At: at, ID: id}, true
 }
 
 // pageQuery holds the start and the length of a page of posts.

@@ -46,7 +46,8 @@ func appendInFeed(b []byte, doc feed.Doc, in inFeed, has bool) []byte {
 	}
 	head, ok := bytes.CutSuffix(text, []byte(end))
 	promoted := in.source == feed.SourcePromoted.String() // for an item; a post has is_promoted after its source
-	if len(in.why) == 0 && in.source == "" && in.trend == "" && !in.shown || !ok {
+	hasReason := len(in.why) > 0 || in.source != "" || in.trend != ""
+	if !ok || !hasReason && !in.shown {
 		return append(b, text...)
 	}
 	b = append(append(b, head...), begin...)

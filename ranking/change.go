@@ -169,7 +169,8 @@ func (l *Live) append(ctx context.Context, by, why string, onlyIf *int, follows 
 			return base, err
 		}
 		v := Version{Version: base.Version + 1, At: l.cfg.Clock().UTC().Truncate(time.Millisecond), By: by, Why: why, Live: *live}
-		switch err := l.store.Append(ctx, v); {
+		err = l.store.Append(ctx, v)
+		switch {
 		case err == nil:
 			l.appended(ctx, v)
 			return v, nil

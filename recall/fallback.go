@@ -55,7 +55,8 @@ func (f *Shared) fallbackList(q *feed.Query) (candidates []feed.Candidate, ok bo
 	candidates = make([]feed.Candidate, 0, min(q.N, len(f.fallback.items)))
 	for _, id := range f.fallback.list {
 		it, kept := f.fallback.items[id]
-		if kept && len(candidates) < q.N && it.UpdateTime <= q.Origin.Unix() && !refused(&it.head) {
+		isPast := kept && it.UpdateTime <= q.Origin.Unix()
+		if isPast && len(candidates) < q.N && !refused(&it.head) {
 			candidates = append(candidates, it.Candidate)
 		}
 	}

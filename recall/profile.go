@@ -61,7 +61,8 @@ func Keywords(p *feed.Profile) []Keyword {
 	all := make([]Keyword, 0, len(p.Keywords))
 	for _, k := range p.Keywords {
 		tokens := words.Of(k.Term)
-		if k.Weight > 0 && len(tokens) > 0 && !(len(tokens) == 1 && words.Stop(tokens[0])) {
+		isStop := len(tokens) == 1 && words.Stop(tokens[0])
+		if k.Weight > 0 && len(tokens) > 0 && !isStop {
 			all = append(all, Keyword{Term: k.Term, Weight: k.Weight, Tokens: tokens})
 		}
 	}
@@ -97,7 +98,11 @@ func LearnedOf(q *feed.Query) []Learned {
 		case feed.FeatureLang:
 			l.Term = terms.LangKey(e.Value)
 		}
-		if e.Kind == feed.FeatureWord && len(l.Tokens) > 0 || e.Kind != feed.FeatureWord && l.Term != "" {
+		searchable := l.Term != ""
+		if e.Kind == feed.FeatureWord {
+			searchable = len(l.Tokens) > 0
+		}
+		if searchable {
 			all = append(all, l)
 		}
 	}

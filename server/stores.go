@@ -46,7 +46,8 @@ func (b *builder) openStores(ctx context.Context, c clients) (stores, error) {
 		b.checks["elasticsearch"] = c.index.Check(items.front.FallbackLeft)
 	}
 	s := stores{catalogs: items, dedup: seen, sessions: sessions}
-	if s.recorder, err = b.openRecorder(ctx, seen); err == nil && b.cfg.FailsOpen() {
+	s.recorder, err = b.openRecorder(ctx, seen)
+	if err == nil && b.cfg.FailsOpen() {
 		err = b.openSpool(ctx, c, &s)
 	}
 	return s, err
@@ -115,7 +116,10 @@ func (b *builder) openFilters(ctx context.Context, c clients) (dedup.Store, erro
 		state.Err = store.Verify(ctx)
 		if state.Err != nil {
 			state.Reason = "reachable, but filters are unavailable: the module or the user's permission is missing"
-		} else if state.Err = store.TakesWrites(ctx); state.Err != nil {
+			return state
+		}
+		state.Err = store.TakesWrites(ctx)
+		if state.Err != nil {
 			state.Reason = "reachable, but writes are refused"
 		}
 		return state

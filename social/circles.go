@@ -135,8 +135,10 @@ func (c *Circle) Complete(kept *Circle) error {
 // In a plain circle, [Circle.Complete] refuses the last two.
 func (c *Circle) changesFixed(kept *Circle) bool {
 	differs := func(given, stored string) bool { return given != "" && given != stored }
-	return differs(string(c.Kind), string(kept.Kind)) ||
-		kept.Open() && (differs(c.History, kept.History) || differs(c.MembersVisibleTo, kept.MembersVisibleTo))
+	if differs(string(c.Kind), string(kept.Kind)) {
+		return true
+	}
+	return kept.Open() && (differs(c.History, kept.History) || differs(c.MembersVisibleTo, kept.MembersVisibleTo))
 }
 
 // CheckUntil checks the end of an event in a call, as opposed to an event of another system: a new

@@ -112,7 +112,8 @@ func (g *Graph) Set(f FollowChange) FollowResult {
 		return FollowResult{Refused: feed.Errorf(feed.ErrForbidden, "%s and %s: one of the two blocks the other", f.Agent, f.Author)}
 	}
 	k, kept, at := g.state(f.Edge), g.Kept[f.Edge], f.At
-	if at == 0 && k.On == f.On && kept.On == f.On && !f.Noted {
+	isSame := k.On == f.On && kept.On == f.On
+	if at == 0 && isSame && !f.Noted {
 		return FollowResult{}
 	}
 	if at == 0 {

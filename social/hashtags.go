@@ -33,7 +33,7 @@ func Hashtags(text string) []string {
 			continue
 		}
 		r, size := utf8.DecodeRuneInString(text[i:])
-		if strings.ContainsRune("#﹟＃", r) && !inTag(before) && before != '&' && before != '/' {
+		if strings.ContainsRune("#﹟＃", r) && mayPrecede(before) {
 			tag := tagAt(text[i+size:])
 			shown := strings.TrimLeftFunc(tag, unicode.IsMark)
 			if isTag(shown) {
@@ -49,6 +49,9 @@ func Hashtags(text string) []string {
 	}
 	return terms.Distinct(tags)
 }
+
+// mayPrecede reports whether a '#' after a character can start a tag.
+func mayPrecede(before rune) bool { return before != '&' && before != '/' && !inTag(before) }
 
 // inTag reports whether a character can be in a tag: XID_Continue, and numbers such as ₂.
 func inTag(r rune) bool {
@@ -136,6 +139,11 @@ func linksIn(text string) (links []span) {
 	}
 }
 
+// endsLink reports whether a character is not part of a link.
+func endsLink(r rune) bool {
+	return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune("<>\"“”„«»。，、！？；：（）「」『』【】", r)
+}
+
 // linkLength returns the length of the rest of a link, given the number of open brackets.
 func linkLength(rest string, open int) int {
 	for i, r := range rest {
@@ -145,7 +153,7 @@ func linkLength(rest string, open int) int {
 		case ')', ']':
 			open--
 		}
-		if open < 0 || unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune("<>\"“”„«»。，、！？；：（）「」『』【】", r) {
+		if open < 0 || endsLink(r) {
 			return i
 		}
 	}

@@ -67,9 +67,11 @@ func Decide(p *Post, rel Relation) Decision {
 	member := rel.Member && !p.Remote()
 	heard := member && !rel.Muted
 	follow := rel.Follows && p.Audience.Reach() >= ToFollowers
+	pushed := follow && !rel.Pulled
+	addressed := heard || rel.Mentioned
 	d := Decision{
 		Reason: reason(self, follow, p.Audience.Public && rel.FollowsServer, heard, rel.Mentioned),
-		Listed: self || follow && !rel.Pulled || heard || rel.Mentioned,
+		Listed: self || pushed || addressed,
 	}
 	d.Visible = p.Audience.Public || member || d.Reason != NoReason
 	if d.Visible {

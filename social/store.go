@@ -107,7 +107,7 @@ type Counts struct{ Likes, Comments int64 }
 
 // Validate checks the counts; the error wraps [feed.ErrInvalid].
 func (c Counts) Validate() error {
-	if c.Likes < 0 || c.Comments < 0 || c.Likes > 1<<53 || c.Comments > 1<<52 {
+	if min(c.Likes, c.Comments) < 0 || c.Likes > 1<<53 || c.Comments > 1<<52 {
 		return fmt.Errorf("%w: likes must be 0 to 2^53 and comments 0 to 2^52, not %d and %d", feed.ErrInvalid, c.Likes, c.Comments)
 	}
 	return nil

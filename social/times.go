@@ -44,5 +44,6 @@ func ChangeTime(at, now time.Time, kept int64) int64 {
 // Supersedes reports whether a change to on (exists) or off (removed), at a stamp, supersedes the
 // stored state. Something never stored is off at 0.
 func Supersedes(on bool, at int64, keptOn bool, keptAt int64) bool {
-	return at > keptAt || at == keptAt && keptOn && !on
+	removes := keptOn && !on
+	return at > keptAt || at == keptAt && removes
 }

@@ -32,7 +32,8 @@ func (p *Post) Normalize() {
 }
 
 func (p *Post) normal(right Right) Right {
-	if right == "" || right == RightAudience && !p.Remote() && len(p.Audience.Circles) == 0 {
+	noAudience := !p.Remote() && len(p.Audience.Circles) == 0
+	if right == "" || right == RightAudience && noAudience {
 		return RightPublic
 	}
 	return right

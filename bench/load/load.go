@@ -31,7 +31,7 @@ type Settings struct {
 
 // Validate checks the settings.
 func (s Settings) Validate() error {
-	if s.Rate <= 0 || s.Agents < 1 || s.Length <= 0 || s.Limit < 1 {
+	if s.Rate <= 0 || s.Length <= 0 || min(s.Agents, s.Limit) < 1 {
 		return errors.New("--rate, --agents, --for and --limit must be greater than 0")
 	}
 	return nil
@@ -207,7 +207,7 @@ func (l *load) report() error {
 	for _, action := range []string{"refresh", "load_more", "silent"} {
 		r := l.results[action]
 		r.print(w, action)
-		well = well && r.errors.Load() == 0 && r.repeats.Load() == 0 && r.requests.Load() > 0
+		well = well && r.well()
 	}
 	n := l.dropped.Load()
 	if n > 0 {

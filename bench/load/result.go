@@ -26,6 +26,11 @@ func newResult() *result {
 	return &result{micro: hdrhistogram.New(1, 120_000_000, 3), why: map[string]int{}}
 }
 
+// well reports whether there were requests, all with the right answer.
+func (r *result) well() bool {
+	return r.errors.Load() == 0 && r.repeats.Load() == 0 && r.requests.Load() > 0
+}
+
 func (r *result) add(took time.Duration, items int, err error, degraded bool) {
 	r.requests.Add(1)
 	r.items.Add(int64(items))

@@ -136,6 +136,11 @@ func (r *replay) run(ctx context.Context) error {
 	return nil
 }
 
+// counts reports whether an event is the first reading of an item by a reader who counts.
+func (r *replay) counts(e *event) bool {
+	return e.reads() && r.o.counts(e.reader) && r.past.isFirst(e)
+}
+
 // step replays the events of one moment.
 func (r *replay) step(ctx context.Context, now []event, measured bool) error {
 	at := now[0].at
@@ -148,10 +153,14 @@ func (r *replay) step(ctx context.Context, now []event, measured bool) error {
 	asked := map[pair]bool{}
 	for i := range now {
 		e := &now[i]
-		if !measured || !e.reads() || !r.o.counts(e.reader) || !r.past.isFirst(e) || asked[r.past.of(e)] {
+		if !measured || !r.counts(e) {
 			continue
 		}
-		asked[r.past.of(e)] = true
+		of := r.past.of(e)
+		if asked[of] {
+			continue
+		}
+		asked[of] = true
 		if err := r.measure(ctx, e); err != nil {
 			return err
 		}

@@ -68,7 +68,8 @@ func ownAt(doc []byte) int {
 		case '}', ']':
 			depth--
 		case '"':
-			for i++; doc[i] != '"'; i++ {
+			i++
+			for ; doc[i] != '"'; i++ {
 				if doc[i] == '\\' {
 					i++
 				}

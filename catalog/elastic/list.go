@@ -141,7 +141,8 @@ func parseCursor(cursor string) ([]json.RawMessage, error) {
 	if err == nil {
 		err = json.Unmarshal(data, &values)
 	}
-	if err == nil && len(values) == 2 && isNumber(values[0]) && isString(values[1]) {
+	isPair := err == nil && len(values) == 2
+	if isPair && isNumber(values[0]) && isString(values[1]) {
 		return values, nil
 	}
 	return nil, feed.Errorf(feed.ErrInvalid, "bad cursor: %.40q was not issued here; start again without a cursor", cursor)

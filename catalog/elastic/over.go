@@ -37,7 +37,9 @@ func apply(doc map[string]json.RawMessage, changes []change) error {
 		if f.name == esindex.None {
 			continue
 		}
-		for take(doc, f.name) != nil { // in each of its forms
+		taken := take(doc, f.name)
+		for taken != nil { // in each of its forms
+			taken = take(doc, f.name)
 		}
 		if f.value == nil {
 			continue

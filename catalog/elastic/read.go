@@ -58,8 +58,10 @@ func readItem(s *esindex.Schema, id string, source json.RawMessage) (it feed.Ite
 	}
 	ids := fields.texts(n.ID)
 	if s.ByOthers() && !s.MetaID() {
-		// Of several ids the lowest is the item's, as in a search.
-		is.other = (s.UntoldID || len(ids) > 0) && (len(ids) == 0 || slices.Min(ids) != id)
+		is.other = s.UntoldID
+		if len(ids) > 0 {
+			is.other = slices.Min(ids) != id // of several ids the lowest is the item's, as in a search
+		}
 	}
 	is.complete = s.Untold&esindex.ByGroup == 0
 	at := fields.all(n.UpdateTime)

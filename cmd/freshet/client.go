@@ -81,7 +81,8 @@ var mayBeEmpty = []string{"a", "b", "set", "by", "why", "cursor", "after", "toke
 func (r *call) checkFlags(cmd *cobra.Command, _ []string) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		value, isList := f.Value.String(), strings.HasSuffix(f.Value.Type(), "Slice") || strings.HasSuffix(f.Value.Type(), "Array")
-		isEmpty := value == "" || isList && (value == "[]" || value == `[""]`)
+		isEmptyList := isList && (value == "[]" || value == `[""]`)
+		isEmpty := value == "" || isEmptyList
 		switch {
 		case isEmpty && !slices.Contains(mayBeEmpty, f.Name):
 			err = r.usage(fmt.Errorf("--%s is empty: give it a value, or leave it out", f.Name))

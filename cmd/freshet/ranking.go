@@ -105,8 +105,9 @@ func (r *rankingChange) put(edit func(v client.RankingVersion) (client.RankingCh
 		if err != nil {
 			return was, "", err
 		}
-		same := (change.Ranking == nil || *change.Ranking == was.Ranking) && (change.Experiments == nil || slices.Equal(change.Experiments, was.Experiments))
-		if same && onlyIf == was.Version {
+		sameRanking := change.Ranking == nil || *change.Ranking == was.Ranking
+		sameExperiments := change.Experiments == nil || slices.Equal(change.Experiments, was.Experiments)
+		if sameRanking && sameExperiments && onlyIf == was.Version {
 			return was, fmt.Sprintf("Nothing to change: version %d already has these settings.", was.Version), nil
 		}
 		change.By, change.Why = r.who(), cmp.Or(*r.why, change.Why)

@@ -16,7 +16,8 @@ const LockName = "lock"
 // releases the lock when the process dies, for any reason.
 func LockDir(dir string) (io.Closer, error) {
 	lock := flock.New(filepath.Join(dir, LockName), flock.SetFlag(os.O_RDWR|os.O_CREATE), flock.SetPermissions(0o600))
-	switch locked, err := lock.TryLock(); {
+	locked, err := lock.TryLock()
+	switch {
 	case err != nil:
 		return nil, fmt.Errorf("lock the directory: %w", err)
 	case !locked:

@@ -233,7 +233,9 @@ func (s *Store) split(batch []dedup.Impression, ms int64) (covered, open []dedup
 		sh := s.pending.lock(e.Agent)
 		held := sh.agents[e.Agent]
 		for _, imp := range run {
-			if served, ok := held[imp.Group]; ok && s.cfg.Served && served.day == s.today && s.pending.counts(served.at, ms) {
+			served, ok := held[imp.Group]
+			inJournal := ok && s.cfg.Served && served.day == s.today
+			if inJournal && s.pending.counts(served.at, ms) {
 				covered = append(covered, imp)
 			} else {
 				open = append(open, imp)

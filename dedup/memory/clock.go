@@ -234,7 +234,8 @@ func (s *Store) saveClock() {
 		return
 	}
 	path := filepath.Join(s.dir, clockName)
-	if os.WriteFile(path+tempSuffix, data, 0o600) == nil {
+	err = os.WriteFile(path+tempSuffix, data, 0o600)
+	if err == nil {
 		_ = os.Rename(path+tempSuffix, path)
 	}
 }

@@ -236,7 +236,10 @@ func checkBody(body []byte) error {
 	}
 	m, k, length := binary.BigEndian.Uint64(body), binary.BigEndian.Uint64(body[8:]), binary.BigEndian.Uint64(body[16:])
 	words := uint64(len(body)-bodyHeader) / 8
-	if len(body)%8 != 0 || length != words*64 || m == 0 || m > length || k == 0 || k > maxProbes {
+	badLength := len(body)%8 != 0 || length != words*64
+	badBits := m == 0 || m > length
+	badProbes := k == 0 || k > maxProbes
+	if badLength || badBits || badProbes {
 		return fmt.Errorf("its sizes contradict each other: %d bits, %d probes, %d bits stored in %d bytes", m, k, length, len(body))
 	}
 	return nil

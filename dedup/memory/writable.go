@@ -67,7 +67,8 @@ func (s *Store) observe() {
 	}
 	dedup.PublishFilters(states, s.cfg.FalsePositiveRate)
 	f := s.current
-	if f.fill() > 1 && f.warned.CompareAndSwap(false, true) {
+	warns := f.fill() > 1 && f.warned.CompareAndSwap(false, true) // once a day
+	if warns {
 		s.log.Warn("There are more impressions today than dedup.daily_capacity: the day's filter grows, and checks take longer. Raise it; that takes effect tomorrow.",
 			"day", f.day.String(), "capacity", f.capacity(), "impressions", f.count())
 	}

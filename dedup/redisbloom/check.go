@@ -112,7 +112,9 @@ func (s *Store) checkError(ctx context.Context, step, agent string, now time.Tim
 		return contractError(step, err)
 	}
 	last := s.foreign.Load()
-	if now.Unix()-last >= int64(time.Minute/time.Second) && s.foreign.CompareAndSwap(last, now.Unix()) {
+	isDue := now.Unix()-last >= int64(time.Minute/time.Second)
+	logs := isDue && s.foreign.CompareAndSwap(last, now.Unix()) // one of several checks
+	if logs {
 		s.log.WarnContext(ctx, "a Redis key has an unexpected type, probably from another application; dedup checks that read it fail until it is removed",
 			"key", s.keys.Pending(agent), "or", "a filter of the window", "error", err)
 	}

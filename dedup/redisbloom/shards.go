@@ -36,7 +36,12 @@ func (c *shardCounts) get(day feed.Day, now time.Time) (shards int, known bool) 
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	n, ok := c.days[day]
-	return n.shards, ok && (n.shards > 0 || !now.Before(n.from) && now.Before(n.until))
+	return n.shards, ok && n.valid(now)
+}
+
+// valid reports whether a cached count still holds.
+func (n shardCount) valid(now time.Time) bool {
+	return n.shards > 0 || !now.Before(n.from) && now.Before(n.until)
 }
 
 // set stores a day's count and drops the days before oldest.

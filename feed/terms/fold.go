@@ -108,7 +108,10 @@ func ignorable(r rune) bool {
 	if unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) {
 		return true
 	}
-	return unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r) &&
-		!(0xfff9 <= r && r <= 0xfffb) && // anchors of annotations
-		!(0x13430 <= r && r <= 0x1343f) // controls of hieroglyphs
+	switch {
+	case 0xfff9 <= r && r <= 0xfffb, // anchors of annotations
+		0x13430 <= r && r <= 0x1343f: // controls of hieroglyphs
+		return false
+	}
+	return unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r)
 }

@@ -49,11 +49,13 @@ func (s *scanner) step() {
 // number of bytes consumed.
 func (s *scanner) sign(r rune, size int) int {
 	inWord := s.last == letter || s.last == digit
+	joins := inWord && (r == '.' || r == '_')
+	begins := !inWord && r == '.' && s.before != '.' // as in .net
 	switch {
-	case (r == '.' || r == '_') && inWord && s.wordAt(s.at+size):
+	case joins && s.wordAt(s.at+size):
 		s.add(r, s.last)
 		return size
-	case r == '.' && !inWord && s.classAt(s.at+size) == letter && s.before != '.':
+	case begins && s.classAt(s.at+size) == letter:
 		s.end()
 		s.add(r, letter)
 		return size
@@ -82,8 +84,9 @@ func (s *scanner) suffix() int {
 			return 0 // a longer run is not part of a name
 		}
 	}
-	switch next := s.classAt(s.at + n); {
-	case n == 1 && (next == letter || next == digit), n == 2 && next == letter:
+	next := s.classAt(s.at + n)
+	inWord := next == letter || n == 1 && next == digit
+	if n > 0 && inWord {
 		return 0
 	}
 	return n

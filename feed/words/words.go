@@ -80,7 +80,7 @@ const (
 
 func classify(r rune) class {
 	switch {
-	case 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z':
+	case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z':
 		return letter
 	case '0' <= r && r <= '9':
 		return digit

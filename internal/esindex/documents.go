@@ -67,8 +67,11 @@ func Get(ctx context.Context, client Client, ids []DocID) ([]Document, error) {
 // JSON, even with a filter_path. Elasticsearch accepts documents as YAML, where a number may be
 // ".nan", and stores the bytes. It answers with an error, or if the answer has begun, truncates it.
 func Unwritable(err error) bool {
+	if NotJSON(err) {
+		return true
+	}
 	var e *Error
-	return NotJSON(err) || errors.As(err, &e) && e.Status == http.StatusInternalServerError && strings.HasSuffix(e.Type, "parse_exception")
+	return errors.As(err, &e) && e.Status == http.StatusInternalServerError && strings.HasSuffix(e.Type, "parse_exception")
 }
 
 // get reads documents in one request.

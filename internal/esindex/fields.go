@@ -77,10 +77,13 @@ func (f Fields) Validate() error {
 	taken := map[string]string{}
 	for _, r := range f.refs() {
 		name := *r.name
-		if name == MetaID && r.logical == "id" || name == None && !r.needed() {
+		isMetaID := name == MetaID && r.logical == "id"
+		isLeftOut := name == None && !r.needed()
+		if isMetaID || isLeftOut {
 			continue
 		}
-		if name == None || strings.HasPrefix(name, "_") || strings.ContainsAny(name, "*^ ,\"") || strings.Trim(name, ".") != name {
+		isReserved := name == None || strings.HasPrefix(name, "_")
+		if isReserved || strings.ContainsAny(name, "*^ ,\"") || strings.Trim(name, ".") != name {
 			return fmt.Errorf("elasticsearch.fields.%s: %q is not the name of a field", r.logical, name)
 		}
 		other, clash := taken[name]

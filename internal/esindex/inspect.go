@@ -205,7 +205,11 @@ var takesWords = []string{"keyword", "constant_keyword", "wildcard", "text", "ma
 
 // searchable reports whether the field can be searched for any text.
 func (f property) searchable() bool {
-	return slices.Contains(takesWords, f.Type) && (f.indexed() || f.docValues() && !slices.Contains([]string{"text", "match_only_text"}, f.Type))
+	if !slices.Contains(takesWords, f.Type) {
+		return false
+	}
+	isText := f.Type == "text" || f.Type == "match_only_text"
+	return f.indexed() || f.docValues() && !isText
 }
 
 func (in *inspection) id(name string, source *string) {
@@ -312,7 +316,8 @@ func (in *inspection) keyword(by Refusing, field string, to, source *string, wit
 	filled := in.filled(f, name, *source)
 	above := cmp.Or(f.IgnoreAbove, in.ignoreAbove)
 	cut := above != 0 && above < feed.MaxItemID && field == "group_id"
-	if filled || cut || f.Type != "keyword" || f.Normalizer != "" {
+	changed := f.Type != "keyword" || f.Normalizer != ""
+	if filled || cut || changed {
 		in.schema.Untold |= by
 	}
 	if isKeyword(f) && f.docValues() {
@@ -324,7 +329,10 @@ func (in *inspection) keyword(by Refusing, field string, to, source *string, wit
 
 // filled reports whether a field has indexed values that are not in the documents.
 func (in *inspection) filled(f property, name, source string) bool {
-	return f.Computed || f.Script != nil || f.NullValue != nil || in.mapping.copiesTo(name) || in.mapping.copiesTo(source)
+	if f.Computed || f.Script != nil || f.NullValue != nil {
+		return true
+	}
+	return in.mapping.copiesTo(name) || in.mapping.copiesTo(source)
 }
 
 // popularity checks the number that items are ranked by. If it has no doc values, it is not used:
@@ -365,7 +373,8 @@ func (in *inspection) live() {
 	epoch2h := in.needs("epoch_2h", names.Epoch2h, &source.Epoch2h, isEpoch, epoch, without)
 	sum2d := in.needs("sum_2d", names.Sum2d, &source.Sum2d, isSum, sum, without)
 	epoch2d := in.needs("epoch_2d", names.Epoch2d, &source.Epoch2d, isEpoch, epoch, without)
-	in.schema.Live = sum2h && epoch2h && sum2d && epoch2d
+	hours, days := sum2h && epoch2h, sum2d && epoch2d
+	in.schema.Live = hours && days
 }
 
 // needs reports whether the index has a usable field of that name. A missing field is not a
@@ -381,7 +390,11 @@ func (in *inspection) needs(field, name string, source *string, usable func(prop
 // variedBy returns the name if it is a field that pages can be varied by, a keyword with
 // doc_values, and "" if not.
 func (in *inspection) variedBy(name string) string {
-	if f, ok := in.find(name, new(string)); !ok || name == None || !isKeyword(f) || !f.docValues() {
+	f, ok := in.find(name, new(string))
+	if !ok || name == None {
+		return ""
+	}
+	if !isKeyword(f) || !f.docValues() {
 		return ""
 	}
 	return name

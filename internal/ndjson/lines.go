@@ -106,7 +106,8 @@ func (p *reading) readArray() error {
 		if err := p.element(n, c); err != nil {
 			return err
 		}
-		switch _, c, err = p.skipBlank(); {
+		_, c, err = p.skipBlank()
+		switch {
 		case err != nil:
 			return p.broken(n, "the array is not closed after it", err)
 		case c == ']':
@@ -149,7 +150,8 @@ func (p *reading) broken(n int, what string, err error) error {
 // endArray reads the closing bracket, and checks that nothing follows it.
 func (p *reading) endArray() error {
 	_, _ = p.br.Discard(1)
-	switch _, _, err := p.skipBlank(); {
+	_, _, err := p.skipBlank()
+	switch {
 	case errors.Is(err, io.EOF):
 		return nil
 	case err != nil:
@@ -192,7 +194,9 @@ func (p *reading) readElement() (tooBig bool, err error) {
 			depth--
 		}
 		closed := c == '"' || c == '}' || c == ']'
-		if !inString && (depth < 0 || depth == 0 && (closed || p.wordEnds())) {
+		ended := closed || depth < 0
+		within := inString || depth > 0
+		if !within && (ended || p.wordEnds()) {
 			return tooBig || len(p.buf) > p.kind.Most, nil
 		}
 	}

@@ -131,8 +131,9 @@ var mark = []byte("\xef\xbb\xbf")
 // encoding returns the encoding of a text, detected by its first four bytes, if it is not UTF-8,
 // and "" if it is. JSON begins with two ASCII characters, so a zero byte is evidence too.
 func encoding(head []byte) string {
+	hasZeros := len(head) == 4 && head[1] == 0 && head[2] == 0
 	switch {
-	case bytes.Equal(head, []byte{0xff, 0xfe, 0, 0}), bytes.HasPrefix(head, []byte{0, 0}), len(head) == 4 && head[0] != 0xff && head[1] == 0 && head[2] == 0:
+	case bytes.Equal(head, []byte{0xff, 0xfe, 0, 0}), bytes.HasPrefix(head, []byte{0, 0}), hasZeros && head[0] != 0xff:
 		return "UTF-32"
 	case bytes.HasPrefix(head, []byte{0xff, 0xfe}), bytes.HasPrefix(head, []byte{0xfe, 0xff}), len(head) > 1 && (head[0] == 0 || head[1] == 0):
 		return "UTF-16"

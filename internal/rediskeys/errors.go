@@ -53,7 +53,8 @@ func Unreachable(err error) bool {
 	}
 	code, _, _ := strings.Cut(text, " ")
 	isCode := code != "" && strings.Trim(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
-	return isCode && !slices.Contains(aboutTheCommand, code) || hasAnyPrefix(text, refusals) || hasAnyPrefix(text, cannotNow)
+	aboutTheServer := isCode && !slices.Contains(aboutTheCommand, code)
+	return aboutTheServer || hasAnyPrefix(text, refusals) || hasAnyPrefix(text, cannotNow)
 }
 
 // wrongServer are the codes of replies of a server that is not the master, not yet or not any more:

@@ -78,7 +78,8 @@ func (r Replicas) exec(ctx context.Context, client redis.Cmdable, key string, cm
 		}
 		err = send(ctx, r, node, asked != nil, cmds)
 		again := refused(cmds)
-		if cluster == nil || again == nil && !undelivered(err) || try == redirects {
+		answered := again == nil && !undelivered(err)
+		if cluster == nil || answered || try == redirects {
 			return err
 		}
 		if asked, err = follow(ctx, cluster, again); err != nil {

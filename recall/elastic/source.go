@@ -89,7 +89,8 @@ func misfit(q *feed.Query, got *answer, err error) bool {
 	if err != nil {
 		return esindex.Refused(err)
 	}
-	return got.foreign || len(got.candidates) == 0 && q.After == "" && q.Since.IsZero()
+	isFirst := q.After == "" && q.Since.IsZero()
+	return got.foreign || isFirst && len(got.candidates) == 0
 }
 
 // round runs one search from the position of the query's cursor.
@@ -225,17 +226,33 @@ func parseCursor(text string, schema *esindex.Schema) (c cursor, err error) {
 	if text == "" {
 		return c, nil
 	}
-	rest, ok := strings.CutPrefix(text, "|")
-	parts := json.NewDecoder(strings.NewReader(rest))
-	var values []any // decoded, because Elasticsearch rejects a number that does not fit a float
-	ok = ok && parts.Decode(&c.after) == nil && json.Unmarshal(c.after, &values) == nil && goesOn(values, schema)
-	if schema.MetaID() {
-		ok = ok && parts.Decode(&c.tied) == nil && len(c.tied) > 0
-	}
+	c, ok := decodeCursor(text, schema)
 	if !ok || c.String() != text {
 		return cursor{}, fmt.Errorf("%w: %q", recall.ErrBadCursor, text)
 	}
 	return c, nil
+}
+
+// decodeCursor is parseCursor for a text that is not empty; it also accepts other spellings.
+func decodeCursor(text string, schema *esindex.Schema) (c cursor, ok bool) {
+	rest, ok := strings.CutPrefix(text, "|")
+	if !ok {
+		return c, false
+	}
+	parts := json.NewDecoder(strings.NewReader(rest))
+	if err := parts.Decode(&c.after); err != nil {
+		return c, false
+	}
+	var values []any // decoded, because Elasticsearch rejects a number that does not fit a float
+	if err := json.Unmarshal(c.after, &values); err != nil || !goesOn(values, schema) {
+		return c, false
+	}
+	if schema.MetaID() {
+		if err := parts.Decode(&c.tied); err != nil || len(c.tied) == 0 {
+			return c, false
+		}
+	}
+	return c, true
 }
 
 // goesOn reports whether a search can continue after these values: two numbers, then the id and
@@ -247,7 +264,8 @@ func goesOn(values []any, schema *esindex.Schema) bool {
 	numbers, texts := values[:2], values[2:]
 	if schema.MetaID() {
 		number, ok := values[3].(float64)
-		if !ok || number != math.Trunc(number) || number < 0 || number >= 1<<53 {
+		inRange := number >= 0 && number < 1<<53
+		if !ok || !inRange || number != math.Trunc(number) {
 			return false
 		}
 		texts = values[2:3]

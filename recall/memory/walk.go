@@ -220,7 +220,8 @@ func (w *walker) gather(at, stop uint32, need int) {
 	if need == len(w.lists) {
 		return
 	}
-	switch left := w.narrow(first, w.most[need]); {
+	left := w.narrow(first, w.most[need])
+	switch {
 	case left == 0:
 	case left <= fewLeft:
 		for i := range w.lists[need:] {
@@ -340,7 +341,10 @@ func (w *walker) offer(item uint32, relevance float64) {
 		w.lastTime, w.decay = time, w.plan.curve.At(float64(w.plan.origin-time))
 	}
 	score := float32(relevance * w.decay * popularity)
-	if !w.top.mayEnter(score, time) || v.isDead(item) || w.alreadyReturned(score, time, item) || w.plan.refuses(v.segment, item) {
+	if !w.top.mayEnter(score, time) {
+		return
+	}
+	if v.isDead(item) || w.alreadyReturned(score, time, item) || w.plan.refuses(v.segment, item) {
 		return
 	}
 	w.top.push(entry{score: score, view: w.viewIndex, item: item, time: time})

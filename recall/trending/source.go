@@ -53,7 +53,8 @@ func (s *Source) Propose(_ context.Context, q feed.Query) (recall.Proposals, err
 	for ; at < len(set.Entries); at++ {
 		e := &set.Entries[at]
 		it := e.Item()
-		if e.UpdateTime > q.Origin.Unix() || !q.Since.IsZero() && e.UpdateTime <= q.Since.Unix() || refused(&it) {
+		tooOld := !q.Since.IsZero() && e.UpdateTime <= q.Since.Unix()
+		if tooOld || e.UpdateTime > q.Origin.Unix() || refused(&it) {
 			continue
 		}
 		if len(out.Proposals) == q.N {

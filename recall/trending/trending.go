@@ -127,7 +127,8 @@ var errFormat = errors.New("the stored trending set has an unknown format")
 func Decode(data []byte) (*Set, error) {
 	head, body, found := bytes.Cut(data, []byte("\n"))
 	words := strings.Fields(string(head))
-	if !found || len(words) != 3 || words[0] != format || len(head) >= HeadBytes {
+	known := len(words) == 3 && words[0] == format
+	if !found || !known || len(head) >= HeadBytes {
 		return nil, errFormat
 	}
 	at, err := strconv.ParseInt(words[2], 10, 64)

@@ -72,7 +72,8 @@ func Migrate(ctx context.Context, store Migrator, log *slog.Logger) (later func(
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
 		periodic.Every(ctx, migrateEvery, func(ctx context.Context) {
-			switch err := store.Migrate(ctx); {
+			err := store.Migrate(ctx)
+			switch {
 			case err == nil:
 				log.InfoContext(ctx, "PostgreSQL is in use")
 				stop()

@@ -85,11 +85,15 @@ func (f *follower) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		began := time.Now()
 		err := next(ctx, cmd)
-		if rediskeys.WrongServer(err) && f.leave(began) {
-			cmd.SetErr(nil)
-			return next(ctx, cmd)
+		if !rediskeys.WrongServer(err) {
+			return err
 		}
-		return err
+		left := f.leave(began)
+		if !left {
+			return err
+		}
+		cmd.SetErr(nil)
+		return next(ctx, cmd)
 	}
 }
 
@@ -103,7 +107,8 @@ func (f *follower) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Pro
 			if !rediskeys.WrongServer(cmd.Err()) {
 				continue
 			}
-			if !f.leave(began) {
+			left := f.leave(began)
+			if !left {
 				return err
 			}
 			for _, cmd := range cmds {

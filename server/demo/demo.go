@@ -155,7 +155,10 @@ func author(r *rand.Rand, tag string) string {
 
 // slug returns the title in a form for URLs.
 func slug(title string) string {
-	words := strings.FieldsFunc(strings.ToLower(title), func(c rune) bool { return (c < 'a' || c > 'z') && (c < '0' || c > '9') })
+	words := strings.FieldsFunc(strings.ToLower(title), func(c rune) bool {
+		isLetter, isDigit := 'a' <= c && c <= 'z', '0' <= c && c <= '9'
+		return !isLetter && !isDigit
+	})
 	return strings.Join(append(words, "story")[:max(1, len(words))], "-")
 }
 

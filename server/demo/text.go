@@ -56,7 +56,8 @@ type foreign struct {
 // site for its kind of topic or for the topic alone, or its author's own.
 func site(r *rand.Rand, s subject, author string) string {
 	some, topic := words.Newspapers, strings.ReplaceAll(s.topic.Tag, "-", "")
-	switch share := r.IntN(10); {
+	share := r.IntN(10)
+	switch {
 	case words.Sites[s.lang] != nil:
 		some = words.Sites[s.lang]
 	case share < 4:

@@ -153,7 +153,8 @@ func (w *Watch) check(ctx context.Context, clock feed.Clock, reclaim Reclaim) {
 	}
 	w.due, w.left = false, w.left-1
 	began := clock()
-	switch err := reclaim(ctx, w.since); {
+	err := reclaim(ctx, w.since)
+	switch {
 	case err != nil:
 		w.log.WarnContext(ctx, "cannot record again the deliveries just before a Redis master was replaced; their items may be shown again", "tries_left", w.left, "error", err)
 	case w.since.IsZero():

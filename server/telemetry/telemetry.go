@@ -26,6 +26,11 @@ type Tracing struct {
 	provider *sdk.TracerProvider
 }
 
+// isHTTP reports whether a URL is that of an HTTP server.
+func isHTTP(u *url.URL) bool {
+	return (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+}
+
 // Start starts tracing. It returns nil if no collector is named. Spans are sent in batches in the
 // background; Close sends the last ones. An invalid URL of a collector is an error.
 func Start(ctx context.Context, version string) (*Tracing, error) {
@@ -36,7 +41,7 @@ func Start(ctx context.Context, version string) (*Tracing, error) {
 			continue
 		}
 		named = true
-		if u, err := url.Parse(value); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" { // the exporter would ignore it
+		if u, err := url.Parse(value); err != nil || !isHTTP(u) { // the exporter would ignore it
 			return nil, fmt.Errorf("tracing: %s must be the URL of a collector's OTLP/HTTP endpoint, such as http://127.0.0.1:4318", name)
 		}
 	}

@@ -64,7 +64,11 @@ func NewBuffer(ctx context.Context, store Store, cfg BufferConfig) *Buffer {
 // from the sources of home; promoted lists the events for items shown by promotions. It never
 // blocks and retains the slices, which must not be changed afterwards.
 func (b *Buffer) Delivered(variant, agent string, docs []feed.Doc, refs []feed.Ref, promoted []Event, now time.Time) {
-	if len(docs) > 0 && !b.entries.Put(entry{variant: variant, agent: agent, docs: docs, refs: refs, events: promoted, now: now}) {
+	if len(docs) == 0 {
+		return
+	}
+	queued := b.entries.Put(entry{variant: variant, agent: agent, docs: docs, refs: refs, events: promoted, now: now})
+	if !queued {
 		metrics.DroppedImpressions.Add(float64(len(docs)))
 		metrics.DroppedMembers.Add(float64(len(promoted)))
 	}

@@ -36,7 +36,8 @@ func (f *Fanout) keep(ctx context.Context, posts []social.Post) error {
 // removeCard removes the card of a post that is deleted or no longer public from the cache. A post
 // that is not public in its first version never had a cached card.
 func (f *Fanout) removeCard(ctx context.Context, p *social.Post) error {
-	if f.d.Cards == nil || !p.Deleted && (p.Audience.Public || p.Version <= 1) {
+	unchanged := p.Audience.Public || p.Version <= 1
+	if f.d.Cards == nil || unchanged && !p.Deleted {
 		return nil
 	}
 	return f.d.Cards.Remove(ctx, []social.PostVersion{{ID: p.ID, Version: p.Version}})

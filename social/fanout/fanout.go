@@ -77,7 +77,8 @@ type Fanout struct {
 
 // New returns a Fanout and makes no calls. The error names the required dependencies.
 func New(d Deps) (*Fanout, error) {
-	if d.Store == nil || d.Queue == nil || d.Lists == nil || d.Outboxes == nil || d.Items == nil || d.Clock == nil {
+	switch {
+	case d.Store == nil, d.Queue == nil, d.Lists == nil, d.Outboxes == nil, d.Items == nil, d.Clock == nil:
 		return nil, errors.New("fanout needs a store, its queue, lists, outboxes, items and a clock")
 	}
 	d.Cap = cmp.Or(d.Cap, timeline.Cap)

@@ -66,7 +66,8 @@ func (f *Fanout) items(ctx context.Context, list []jobs.Job) []error {
 func moved(ids []string, before, now []social.Post) (left []string, posts []social.Post) {
 	for i, p := range now {
 		b := before[i]
-		if p.Version != b.Version || p.Likes != b.Likes || p.Comments != b.Comments || p.Commenters != b.Commenters {
+		sameCounts := p.Likes == b.Likes && p.Comments == b.Comments && p.Commenters == b.Commenters
+		if p.Version != b.Version || !sameCounts {
 			left, posts = append(left, ids[i]), append(posts, p)
 		}
 	}

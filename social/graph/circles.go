@@ -60,7 +60,9 @@ func (c *circleChanged) circle() social.Circle {
 
 // checkForm rejects an event with an ambiguous combination of fields.
 func (c *circleChanged) checkForm() error {
-	whole := c.Owner != "" || c.Name != "" || c.Members != nil || c.CircleTerms != social.CircleTerms{} || !c.Until.IsZero()
+	named := c.Owner != "" || c.Name != ""
+	hasTerms := c.CircleTerms != social.CircleTerms{} || !c.Until.IsZero()
+	whole := named || hasTerms || c.Members != nil
 	change := c.Added != nil || c.Removed != nil
 	switch {
 	case c.Deleted && (whole || change):

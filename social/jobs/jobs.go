@@ -51,7 +51,13 @@ func Kinds() []Kind {
 }
 
 // OfLists reports whether lists are incomplete until a job of the kind is done.
-func (k Kind) OfLists() bool { return k == Deliver || k == AuthorAgent || k == Member || k == Author }
+func (k Kind) OfLists() bool {
+	switch k {
+	case Deliver, AuthorAgent, Member, Author:
+		return true
+	}
+	return false
+}
 
 // Retained reports whether completed rows of a kind are retained for [CompletedTTL], in a queue that
 // retains any. Rows of kinds that write lists are, because Redis may lose the lists. Others are

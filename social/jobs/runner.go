@@ -227,7 +227,8 @@ func (r *Runner) releaseUnknown() error {
 	if err != nil {
 		return err
 	}
-	if r.lateDue.Swap(false) || n > 0 {
+	late := r.lateDue.Swap(false)
+	if late || n > 0 {
 		r.cfg.ListsUnreachable()
 	}
 	if n > 0 {

@@ -150,7 +150,11 @@ func pngChunkAt(b []byte, pos int) (name string, next int) {
 
 // needed reports whether the chunk is required to decode the picture.
 func needed(name string) bool {
-	return name == "IHDR" || name == "PLTE" || name == "IDAT" || name == "IEND"
+	switch name {
+	case "IHDR", "PLTE", "IDAT", "IEND":
+		return true
+	}
+	return false
 }
 
 // sound reports whether the checksum of a chunk is correct.

@@ -145,7 +145,7 @@ func (s *Processor) enter(ctx context.Context, bytes int64) (leave func(), err e
 	}
 	waiting, cancel := context.WithTimeout(ctx, s.cfg.Wait)
 	defer cancel()
-	if s.memory.Acquire(waiting, bytes) != nil {
+	if err := s.memory.Acquire(waiting, bytes); err != nil {
 		return nil, cmp.Or(ctx.Err(), errBusy)
 	}
 	select {
@@ -162,7 +162,8 @@ func (s *Processor) enter(ctx context.Context, bytes int64) (leave func(), err e
 const collectAfter = 4
 
 func (s *Processor) leave(bytes int64) {
-	if s.used.Add(bytes) > s.cfg.Memory/collectAfter {
+	used := s.used.Add(bytes)
+	if used > s.cfg.Memory/collectAfter {
 		s.used.Store(0)
 		runtime.GC()
 	}

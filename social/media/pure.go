@@ -3,6 +3,7 @@ package media
 import (
 	"bytes"
 	"slices"
+	"strings"
 
 	"github.com/freshet/freshet/feed"
 )
@@ -22,7 +23,8 @@ const (
 func checkPure(k kind, file []byte, end int) error {
 	tail := bytes.Trim(file[end:], "\x00 \t\r\n")
 	foreign := len(tail) > 0 && k.name != "JPEG" && k.name != "PNG"
-	if foreign || hasMarkup(file[:min(end, sniffed)], 0) || hasMarkup(tail, written) || hasArchive(tail) {
+	mixed := foreign || hasMarkup(file[:min(end, sniffed)], 0) || hasMarkup(tail, written)
+	if mixed || hasArchive(tail) {
 		return feed.Errorf(feed.ErrType, "unsupported image: the %s also contains other data, such as an archive or a script; save it again as an image", k.name)
 	}
 	return nil
@@ -47,7 +49,10 @@ func hasMarkup(data []byte, follow int) bool {
 }
 
 func isText(data []byte) bool {
-	return !bytes.ContainsFunc(data, func(r rune) bool { return r != '\t' && r != '\r' && r != '\n' && (r < ' ' || r > '~') })
+	return !bytes.ContainsFunc(data, func(r rune) bool {
+		printable := ' ' <= r && r <= '~'
+		return !printable && !strings.ContainsRune("\t\r\n", r)
+	})
 }
 
 // hasArchive reports whether data could be read as an archive. A zip begins with a file, or has

@@ -92,22 +92,30 @@ func (c *connections) acquire(ctx context.Context) (conn *pgxpool.Conn, release 
 			return nil, nil, err
 		}
 		conn, err := c.pool.Acquire(ctx)
-		for limitReached(err) && !c.putAside(err) { // the only seat left: retry its connection
-			if err = c.wait(ctx, began); err == nil {
+		for limitReached(err) {
+			aside := c.putAside(err)
+			if aside {
+				break
+			}
+			err = c.wait(ctx, began) // the only seat left: retry its connection
+			if err == nil {
 				conn, err = c.pool.Acquire(ctx)
 			}
 		}
-		switch {
-		case err == nil && onStandby(conn.Conn()) && c.leave(ctx, conn):
-			conn.Release()
-			c.seats.Release(1)
-		case err == nil:
-			c.noteAccepted()
-			return conn, func() { conn.Release(); c.seats.Release(1) }, nil
-		case !limitReached(err):
+		if limitReached(err) {
+			continue
+		}
+		if err != nil {
 			c.seats.Release(1)
 			return nil, nil, err
 		}
+		left := onStandby(conn.Conn()) && c.leave(ctx, conn)
+		if !left {
+			c.noteAccepted()
+			return conn, func() { conn.Release(); c.seats.Release(1) }, nil
+		}
+		conn.Release()
+		c.seats.Release(1)
 	}
 }
 

@@ -84,7 +84,10 @@ func reason(err error) error {
 // damaged reports whether PostgreSQL rejected a value as out of range, malformed, or too large.
 func damaged(err error) bool {
 	c := code(err)
-	return c != uniqueViolation && (strings.HasPrefix(c, "22") || strings.HasPrefix(c, "23") || strings.HasPrefix(c, "54"))
+	if c == uniqueViolation {
+		return false
+	}
+	return strings.HasPrefix(c, "22") || strings.HasPrefix(c, "23") || strings.HasPrefix(c, "54")
 }
 
 // retryable reports whether a transaction that failed with err is to be retried: it was rolled
@@ -101,7 +104,10 @@ func retryable(err error) bool {
 // timeout, or a server that starts or stops. It returns false for a call that the caller cancelled,
 // for an answer, and if the server refuses further connections to a store that has some.
 func Unreachable(err error) bool {
-	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, sqlstore.ErrRaced) || sqlstore.Answered(err) {
+	if err == nil || errors.Is(err, context.Canceled) {
+		return false
+	}
+	if errors.Is(err, sqlstore.ErrRaced) || sqlstore.Answered(err) {
 		return false
 	}
 	if limitReached(err) || errors.Is(err, errStandby) {

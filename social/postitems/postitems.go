@@ -94,7 +94,8 @@ func (c *Catalog) read(ctx context.Context, reader string, ids []string, items f
 		return items(ids)
 	}
 	found, itemsErr := items(others)
-	if itemsErr != nil && len(found) != len(others) || itemsErr != nil && len(others) == 0 {
+	lacksSome := len(found) != len(others) || len(others) == 0
+	if itemsErr != nil && lacksSome {
 		return nil, itemsErr
 	}
 	cards, err := c.cards.Cards(ctx, reader, known)

@@ -91,7 +91,8 @@ func (k *known) draw(seed uint64, at time.Time, wanted func(*promoted) bool) []*
 	for _, list := range k.items {
 		weight := 0.0
 		for _, p := range list {
-			if p.item.ID != "" && p.proposal.UpdateTime <= at.Unix() && p.Runs(at) && wanted(p) {
+			isPast := p.item.ID != "" && p.proposal.UpdateTime <= at.Unix()
+			if isPast && p.Runs(at) && wanted(p) {
 				weight += p.Weight
 			}
 		}
@@ -163,8 +164,10 @@ func newReader(p *feed.Profile) reader {
 func (r *reader) isFor(p *promoted) bool {
 	interested := func(tag string) bool { return r.tags[tag] }
 	reads := func(lang string) bool { return terms.LangKey(lang) != "" && p.langs.Take(lang) }
-	return (len(p.Tags) == 0 || slices.ContainsFunc(p.tags, interested)) &&
-		(len(p.Langs) == 0 || slices.ContainsFunc(r.langs, reads))
+	if len(p.Tags) > 0 && !slices.ContainsFunc(p.tags, interested) {
+		return false
+	}
+	return len(p.Langs) == 0 || slices.ContainsFunc(r.langs, reads)
 }
 
 // key returns an exponentially distributed number of rate weight.

@@ -184,7 +184,10 @@ func (c *Cards) Cached(ctx context.Context, ids []string) ([]social.Card, error)
 // show sets a card from its stored value, and reports whether there is one.
 func show(card *social.Card, raw string) bool {
 	var v value
-	if raw == "" || json.Unmarshal([]byte(raw), &v) != nil || v.Gone || v.Author == nil || len(v.Content) == 0 {
+	if raw == "" || json.Unmarshal([]byte(raw), &v) != nil {
+		return false
+	}
+	if v.Gone || v.Author == nil || len(v.Content) == 0 {
 		return false
 	}
 	*card = social.Card{

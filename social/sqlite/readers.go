@@ -80,7 +80,8 @@ func (r *readers) prepare(ctx context.Context, text string) (*sql.Stmt, error) {
 	if err != nil {
 		return nil, err
 	}
-	if faster, ok := r.stmts.LoadOrStore(text, stmt); ok {
+	faster, ok := r.stmts.LoadOrStore(text, stmt)
+	if ok {
 		return faster.(*sql.Stmt), stmt.Close()
 	}
 	return stmt, nil

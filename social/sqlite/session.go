@@ -210,7 +210,8 @@ func list(t sqlstore.Table) string {
 // appendText appends a string as JSON.
 func appendText(b []byte, s string) []byte {
 	for _, c := range []byte(s) {
-		if c < ' ' || c > '~' || c == '"' || c == '\\' {
+		printable := ' ' <= c && c <= '~'
+		if !printable || c == '"' || c == '\\' {
 			raw, err := json.Marshal(s)
 			if err != nil { // impossible for a string
 				panic(err)

@@ -107,8 +107,9 @@ func (w *writer) Write(ctx context.Context, do func(sqlstore.Writing) error) (er
 }
 
 func (w *writer) prepare(ctx context.Context, text string) (*sql.Stmt, error) {
-	if stmt := w.stmts[text]; stmt != nil {
-		return stmt, nil
+	kept := w.stmts[text]
+	if kept != nil {
+		return kept, nil
 	}
 	stmt, err := w.conn.PrepareContext(ctx, text)
 	if err == nil {

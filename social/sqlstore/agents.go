@@ -41,7 +41,7 @@ const (
 // locked. A second call in one transaction must not ask for other agents.
 func (t *Tx) agents(mode lock, ids ...string) map[string]*agent {
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
-	out := make(map[string]*agent, len(ids))
+	out, read := newAgents(ids), 0
 	first := Statement{`INSERT INTO authors (id) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING`, []any{ids}}
 	if t.d.OneWriter {
 		first.Text = "" // rows need not exist, as nothing is locked
@@ -52,15 +52,21 @@ func (t *Tx) agents(mode lock, ids ...string) map[string]*agent {
 		a := &agent{}
 		err := scan(&id, &a.Followers, &a.Following, &a.Delivery, &a.cardAt, &a.Erased, &a.ErasedAgent)
 		out[id] = a
+		read++
 		return err
 	}})
-	if !t.d.OneWriter && len(out) < len(ids) {
+	if !t.d.OneWriter && read < len(ids) {
 		t.fail(fmt.Errorf("%w: an agent was purged", ErrRaced))
+		return newAgents(ids)
 	}
+	return out
+}
+
+// newAgents returns agents that have no rows yet.
+func newAgents(ids []string) map[string]*agent {
+	out := make(map[string]*agent, len(ids))
 	for _, id := range ids {
-		if out[id] == nil {
-			out[id] = &agent{Party: social.Party{Delivery: social.Push}}
-		}
+		out[id] = &agent{Party: social.Party{Delivery: social.Push}}
 	}
 	return out
 }

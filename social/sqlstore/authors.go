@@ -47,7 +47,10 @@ func (s *Store) PatchAuthor(ctx context.Context, id string, patch func(social.Au
 		}
 		a = patched
 		a.ID = id
-		t.fail(a.Validate())
+		if err := a.Validate(); err != nil {
+			t.fail(err)
+			return
+		}
 		t.later(saveAuthor, a.ID, a.Name, a.ImageURL, a.Bio, social.ChangeTime(time.Time{}, t.now, max(kept.cardAt, kept.Erased)),
 			true, choice(a.SuggestFromFollows))
 	})
@@ -145,6 +148,7 @@ func (s *Store) Author(ctx context.Context, reader, author string) (social.Autho
 		}
 		if st.blocked || !known {
 			q.fail(fmt.Errorf("author %s: %w", author, feed.ErrNotFound))
+			return
 		}
 	})
 	if err != nil {

@@ -20,10 +20,10 @@ func (s *Store) ChangeCircle(ctx context.Context, id, by string, change social.C
 		case change.Owner == "" && alive:
 			change.Owner = kept.Owner
 		case change.Owner == "":
-			t.fail(fmt.Errorf("%w: owner is missing; send the agent that owns the circle", feed.ErrInvalid))
+			return change, t.fail(fmt.Errorf("%w: owner is missing; send the agent that owns the circle", feed.ErrInvalid))
 		}
 		if alive && kept.Owner != change.Owner {
-			t.fail(errNotOwned(id))
+			return change, t.fail(errNotOwned(id))
 		}
 		return change, true
 	})
@@ -32,30 +32,35 @@ func (s *Store) ChangeCircle(ctx context.Context, id, by string, change social.C
 // PatchCircle implements [social.Circles].
 func (s *Store) PatchCircle(ctx context.Context, id, by string, patch func(social.CircleChange) (social.CircleChange, error)) (social.Circle, error) {
 	return s.editCircle(ctx, id, by, func(t *Tx, kept *circle) (social.CircleChange, bool) {
-		t.checkOwner(kept, by)
+		err := t.checkOwner(kept, by)
+		if err != nil {
+			return social.CircleChange{}, t.fail(err)
+		}
 		if t.err != nil {
 			return social.CircleChange{}, false
 		}
 		change, err := patch(kept.Change())
 		if err != nil {
-			t.fail(err)
-			return change, false
+			return change, t.fail(err)
 		}
 		change.CircleTerms = change.WithDefaults() // a field that the patch removes gets its default, not the stored value
-		t.fail(change.CheckEnd(kept.With(change).Until))
+		if err := change.CheckEnd(kept.With(change).Until); err != nil {
+			return change, t.fail(err)
+		}
 		t.handOver(kept, change.Owner, change.Members)
 		return change, true
 	})
 }
 
-// checkOwner fails unless by may change an existing circle.
-func (q *Query) checkOwner(c *circle, by string) {
+// checkOwner returns why by may not change an existing circle, or nil.
+func (q *Query) checkOwner(c *circle, by string) error {
 	switch {
 	case !c.alive(), by != "" && q.role(c, by) == social.NoRole:
-		q.fail(noCircle(c.ID))
+		return noCircle(c.ID)
 	case by != "" && c.Owner != by:
-		q.fail(feed.Errorf(feed.ErrForbidden, "circle %s does not belong to %s: not allowed", c.ID, by))
+		return feed.Errorf(feed.ErrForbidden, "circle %s does not belong to %s: not allowed", c.ID, by)
 	}
+	return nil
 }
 
 func errNotOwned(id string) error {
@@ -103,20 +108,24 @@ func (t *Tx) changeCircle(kept *circle, by string, c social.Circle, members []st
 		return
 	}
 	if by != "" && kept.Open() {
-		t.checkConsent(kept, members)
+		if err := t.checkConsent(kept, members); err != nil {
+			t.fail(err)
+			return
+		}
 	}
 	t.replaceMembers(kept, members, stamp, false)
 }
 
-// checkConsent fails unless all the agents are members of a group: an agent can only invite others.
-func (t *Tx) checkConsent(c *circle, agents []string) {
+// checkConsent returns an error unless all the agents are members of a group: an agent can only invite
+// others.
+func (t *Tx) checkConsent(c *circle, agents []string) error {
 	places := t.members(c, agents)
 	for _, agent := range agents {
 		if agent != c.Owner && !places[agent].On {
-			t.fail(errInvite(c.ID, agent))
-			return
+			return errInvite(c.ID, agent)
 		}
 	}
+	return nil
 }
 
 func errInvite(id, agent string) error {
@@ -145,7 +154,10 @@ func (t *Tx) handOver(c *circle, to string, members []string) {
 		t.fail(feed.Errorf(feed.ErrRule, "%s is no member of %s; only a member can become its owner", to, c.ID))
 		return
 	}
-	t.checkOwned(to)
+	if err := t.checkOwned(to); err != nil {
+		t.fail(err)
+		return
+	}
 	t.own(c, to)
 }
 

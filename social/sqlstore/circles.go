@@ -34,6 +34,9 @@ func columnsOf(c *social.Circle) []any {
 
 func (c *circle) alive() bool { return c.put > max(c.dropped, c.erased) }
 
+// isGroup reports whether the circle exists and is a group or an event.
+func (c *circle) isGroup() bool { return c.alive() && c.Open() }
+
 // latest is the latest stamp of a change of the circle itself, or of a post that an event reported:
 // what was reported before a change made here is earlier than it.
 func (c *circle) latest() int64 { return max(c.put, c.dropped, c.replaced, c.erased, c.reported) }
@@ -69,7 +72,8 @@ func (t *Tx) openCircle(id string) *circle {
 
 // endCircle drops a circle whose owner was erased, unless it is a group that a member can own.
 func (t *Tx) endCircle(c *circle) {
-	if t.passOn(c) {
+	passed := t.passOn(c)
+	if passed {
 		return
 	}
 	c.Name = ""
@@ -102,6 +106,7 @@ func (s *Store) PutCircle(ctx context.Context, c social.Circle, members []string
 		kept := t.openCircle(c.ID)
 		if kept.alive() && kept.Owner != c.Owner {
 			t.fail(errNotOwned(c.ID))
+			return
 		}
 		agents := t.agents(doing, append(slices.Clone(members), c.Owner)...)
 		kept.erased = agents[c.Owner].ErasedAgent
@@ -157,15 +162,13 @@ func (t *Tx) putCircle(kept *circle, c social.Circle, at int64, fromEvent bool) 
 	if !social.Supersedes(true, at, alive, max(kept.put, kept.dropped)) {
 		return
 	}
-	if !fromEvent {
-		t.checkUntil(kept, c, alive)
+	if err := t.completeCircle(kept, &c, fromEvent); err != nil {
+		t.fail(err)
+		return
 	}
-	if alive {
-		t.fail(c.Complete(&kept.Circle))
-	} else {
-		t.checkOwned(c.Owner)
-		t.fail(c.Complete(nil))
-		switch kept.fromEvent = fromEvent; {
+	if !alive {
+		kept.fromEvent = fromEvent
+		switch {
 		case fromEvent:
 		case c.Open():
 			t.dropCircle(kept, at-1)
@@ -186,6 +189,26 @@ func (t *Tx) putCircle(kept *circle, c social.Circle, at int64, fromEvent bool) 
 	t.admitWaiting(kept)
 	t.keepOwner(kept)
 	t.saveCircle(kept)
+}
+
+// completeCircle checks the fields that a call of the API or an event sends for a circle, and fills in
+// those that it leaves out.
+func (t *Tx) completeCircle(kept *circle, c *social.Circle, fromEvent bool) error {
+	var before *social.Circle // nil if the circle is created
+	if kept.alive() {
+		before = &kept.Circle
+	}
+	if !fromEvent {
+		if err := checkUntil(before, *c, t.now); err != nil {
+			return err
+		}
+	}
+	if before == nil {
+		if err := t.checkOwned(c.Owner); err != nil {
+			return err
+		}
+	}
+	return c.Complete(before)
 }
 
 // admitWaiting admits the agents who were added before an event created the circle, as
@@ -220,19 +243,20 @@ func (t *Tx) endWaiting(c *circle, at int64) {
 // keepOwner makes the owner of a group a member again, even if an event has ended that: as of the
 // group's creation, for posts since then, and as of now.
 func (t *Tx) keepOwner(c *circle) {
-	if c.alive() && c.Open() {
+	if c.isGroup() {
 		t.setMembers(c, membership{agents: c.owners(), on: true, at: c.put})
 		t.setMembers(c, membership{agents: c.owners(), on: true})
 	}
 }
 
 // checkOwned refuses another circle to an agent who has as many as allowed.
-func (t *Tx) checkOwned(owner string) {
+func (t *Tx) checkOwned(owner string) error {
 	var n int
 	t.row(into(&n), `SELECT count(*) FROM circles WHERE owner = $1 AND gone = 0`, owner)
 	if n >= social.MaxOwnedCircles {
-		t.fail(fmt.Errorf("%w: %s has %d circles, groups and events, no more are allowed", feed.ErrLimit, owner, n))
+		return fmt.Errorf("%w: %s has %d circles, groups and events, no more are allowed", feed.ErrLimit, owner, n)
 	}
+	return nil
 }
 
 // changeCircle runs a change of a circle if by may make it.
@@ -246,20 +270,21 @@ func (s *Store) changeCircle(ctx context.Context, id, by string, at time.Time, d
 	return s.failed(ctx, "change circle", s.write(ctx, func(t *Tx) {
 		c := t.openCircle(id)
 		if by != "" || at.IsZero() {
-			t.checkOwner(c, by)
+			if err := t.checkOwner(c, by); err != nil {
+				t.fail(err)
+				return
+			}
 		}
 		do(t, c)
 	}))
 }
 
-// checkUntil checks the end of an event that a call creates or changes.
-func (t *Tx) checkUntil(kept *circle, c social.Circle, alive bool) {
-	if !alive {
-		t.fail(c.CheckUntil(nil, t.now))
-		return
+// checkUntil checks the end of an event that a call creates (kept is nil) or changes.
+func checkUntil(kept *social.Circle, c social.Circle, now time.Time) error {
+	if kept != nil {
+		c.Until = cmp.Or(c.Until, kept.Until)
 	}
-	c.Until = cmp.Or(c.Until, kept.Until)
-	t.fail(c.CheckUntil(&kept.Circle, t.now))
+	return c.CheckUntil(kept, now)
 }
 
 func noCircle(id string) error { return fmt.Errorf("circle %s: %w", id, feed.ErrNotFound) }

@@ -21,16 +21,25 @@ func (s *Store) EditPost(ctx context.Context, id, by string, e social.Edit, at t
 	var post social.Post
 	err := s.write(ctx, func(t *Tx) {
 		t.lowerIfOld(at)
-		r := t.editable(id, by, at)
-		if r.Alive() {
-			t.fail(checkNotEmpty(&r.Post, e))
-			t.fail(checkReplyRight(&r.Post, e, by))
+		r, err := t.editable(id, by, at)
+		if err != nil {
+			t.fail(err)
+			return
 		}
-		if by != "" && at.IsZero() && r.Post.IsReply() && !t.facts(by, id).decide().Visible {
+		if r.Alive() {
+			if err := checkEdit(&r.Post, e, by); err != nil {
+				t.fail(err)
+				return
+			}
+		}
+		byAgent := by != "" && at.IsZero() // as opposed to an admin or an event
+		if byAgent && r.Post.IsReply() && !t.facts(by, id).decide().Visible {
 			t.fail(fmt.Errorf("%s: %w", id, feed.ErrNotFound)) // its root post was deleted; the job that follows deletes it, too
+			return
 		}
 		stamp := social.ChangeTime(at, t.now, r.Latest())
-		if r.Edit(e, stamp) {
+		edited := r.Edit(e, stamp)
+		if edited {
 			t.saveHere(r, at, stamp)
 			if r.Alive() {
 				t.indexed(&r.Post, jobs.PriorityLater)
@@ -60,6 +69,14 @@ func checkChange(id, by string, at, now time.Time) error {
 	return social.CheckTime(at, now)
 }
 
+// checkEdit refuses an edit of a post that there is.
+func checkEdit(p *social.Post, e social.Edit, by string) error {
+	if err := checkNotEmpty(p, e); err != nil {
+		return err
+	}
+	return checkReplyRight(p, e, by)
+}
+
 // checkNotEmpty refuses an edit that leaves a post empty.
 func checkNotEmpty(p *social.Post, e social.Edit) error {
 	if e.Alts != nil && len(*e.Alts) != len(p.Images) {
@@ -86,23 +103,22 @@ func checkReplyRight(p *social.Post, e social.Edit, by string) error {
 }
 
 // editable reads a post that by is about to change. With an event's time it need not exist.
-func (t *Tx) editable(id, by string, at time.Time) *record {
+func (t *Tx) editable(id, by string, at time.Time) (*record, error) {
 	r := t.load(id)
 	if !at.IsZero() && by == "" {
-		return r
+		return r, nil
 	}
 	f := t.facts(by, id)
 	rootGone := by != "" && r.Post.IsReply() && !f.rel.RootExists // the reply is deleted soon
 	switch {
 	case !f.there, rootGone:
-		t.fail(fmt.Errorf("%s: %w", id, feed.ErrNotFound))
+		return nil, fmt.Errorf("%s: %w", id, feed.ErrNotFound)
 	case by == "" || by == r.Post.Author && !r.Post.Remote():
+		return r, nil
 	case f.decide().Visible:
-		t.fail(feed.Errorf(feed.ErrForbidden, "%s may not change %s: not allowed", by, id))
-	default:
-		t.fail(fmt.Errorf("%s: %w", id, feed.ErrNotFound))
+		return nil, feed.Errorf(feed.ErrForbidden, "%s may not change %s: not allowed", by, id)
 	}
-	return r
+	return nil, fmt.Errorf("%s: %w", id, feed.ErrNotFound)
 }
 
 // DeletePost implements [social.Posts].
@@ -112,7 +128,11 @@ func (s *Store) DeletePost(ctx context.Context, id, by string, at time.Time) err
 	}
 	return s.failed(ctx, "delete post", s.write(ctx, func(t *Tx) {
 		t.lowerIfOld(at)
-		r := t.editable(id, by, at)
+		r, err := t.editable(id, by, at)
+		if err != nil {
+			t.fail(err)
+			return
+		}
 		if r.Post.IsReply() {
 			t.lockRoots(id)
 		}
@@ -123,7 +143,8 @@ func (s *Store) DeletePost(ctx context.Context, id, by string, at time.Time) err
 func (t *Tx) delete(r *record, at int64) {
 	before := r.Post.Audience
 	alive, images, answered := r.Alive(), len(r.Post.Images) > 0, t.answered(r)
-	if !r.Delete(at) {
+	deleted := r.Delete(at)
+	if !deleted {
 		return
 	}
 	if r.Times.Counted == 0 {
@@ -173,7 +194,11 @@ func (s *Store) SetCounts(ctx context.Context, id string, c social.Counts, at ti
 		return err
 	}
 	return s.failed(ctx, "set counts", s.write(ctx, func(t *Tx) {
-		r := t.editable(id, "", at)
+		r, err := t.editable(id, "", at)
+		if err != nil {
+			t.fail(err)
+			return
+		}
 		stamp := social.ChangeTime(at, t.now, max(r.Times.Counted, r.Times.Deleted))
 		if !r.Count(r.reported, c, stamp) {
 			return

@@ -188,7 +188,8 @@ func (e *eraser) leaving(ctx context.Context, s *Store) error {
 		e.ends = q.texts(`SELECT agent FROM follows WHERE author = $1 AND gone = 0 AND at <= $2 LIMIT $3`, e.agent, e.at.card, e.budget)
 	})
 	e.noJobs = delivery == social.Pull || e.leave != nil
-	if err != nil || len(e.ends) == 0 || delivery == social.Pull || e.leave == nil {
+	leaves := e.leave != nil && delivery != social.Pull
+	if err != nil || len(e.ends) == 0 || !leaves {
 		return err
 	}
 	return e.leave(ctx, e.ends)

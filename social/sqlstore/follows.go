@@ -33,7 +33,10 @@ func (s *Store) follow(ctx context.Context, agent, author string, on bool, at ti
 		edge := social.Edge{Agent: agent, Author: author}
 		r := t.setFollows(social.FollowChange{Edge: edge, On: on, At: social.Stamp(at)})[0]
 		changed = r.Changed
-		t.fail(r.Refused)
+		if r.Refused != nil {
+			t.fail(r.Refused)
+			return
+		}
 	})
 	return changed && err == nil, s.failed(ctx, "follow", err)
 }
@@ -95,11 +98,12 @@ func (s *Store) Block(ctx context.Context, agent, other string) (changed bool, e
 	return s.block(ctx, "block", agent, other, func(t *Tx) bool {
 		circles := t.circlesOfBoth(agent, other)
 		t.lockAgents(changing, agent, other)
-		if t.exec(`INSERT INTO blocks (agent, other, at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`, agent, other, social.Stamp(t.now)) == 0 {
+		added := t.exec(`INSERT INTO blocks (agent, other, at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`, agent, other, social.Stamp(t.now))
+		if added == 0 {
 			return false
 		}
 		if len(circles) != len(t.circlesWithEither(agent, other)) {
-			t.fail(fmt.Errorf("%w: one was added to a circle of the other", ErrRaced))
+			return t.fail(fmt.Errorf("%w: one was added to a circle of the other", ErrRaced))
 		}
 		for _, pair := range [][2]string{{agent, other}, {other, agent}} {
 			t.exec(`DELETE FROM invitations WHERE agent = $1
@@ -110,7 +114,8 @@ func (s *Store) Block(ctx context.Context, agent, other string) (changed bool, e
 			if c.Owner == other {
 				member = agent
 			}
-			if t.setMembers(c, membership{agents: []string{member}}) > 0 {
+			left := t.setMembers(c, membership{agents: []string{member}})
+			if left > 0 {
 				t.saveCircle(c)
 			}
 		}
@@ -124,7 +129,8 @@ func (s *Store) Block(ctx context.Context, agent, other string) (changed bool, e
 func (s *Store) Unblock(ctx context.Context, agent, other string) (changed bool, err error) {
 	return s.block(ctx, "unblock", agent, other, func(t *Tx) bool {
 		t.lockAgents(changing, agent, other)
-		if t.exec(`DELETE FROM blocks WHERE agent = $1 AND other = $2`, agent, other) == 0 {
+		removed := t.exec(`DELETE FROM blocks WHERE agent = $1 AND other = $2`, agent, other)
+		if removed == 0 {
 			return false
 		}
 		t.pairs(agent, other, jobs.PrioritySoon)

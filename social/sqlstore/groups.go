@@ -100,6 +100,7 @@ func (t *Tx) admitted(c *circle, m membership) []string {
 	out := t.blockedAmong(c.Owner, m.agents)
 	if len(out) > 0 && !m.fromEvent {
 		t.fail(errBlocked(c.Owner, out[0]))
+		return nil
 	}
 	if m.fromEvent && c.Open() {
 		out = append(out, t.inMaxGroups(c, m.agents)...)
@@ -135,6 +136,7 @@ func (t *Tx) joined(c *circle, agents []string) {
 	full := t.inMaxGroups(c, agents)
 	if len(full) > 0 {
 		t.fail(fmt.Errorf("%w: %s is in %d groups and events, no more are allowed", feed.ErrLimit, full[0], social.MaxMemberships))
+		return
 	}
 	t.exec(`DELETE FROM invitations WHERE circle = $1 AND agent = ANY ($2)`, c.ID, agents)
 }
@@ -150,18 +152,20 @@ func (s *Store) Invite(ctx context.Context, id, agent, by string) (changed bool,
 
 func (t *Tx) invite(c *circle, agent, by string) bool {
 	if !c.Open() {
-		t.fail(feed.Errorf(feed.ErrInvalid, "%s is a circle; only groups and events take invitations", c.ID))
+		return t.fail(feed.Errorf(feed.ErrInvalid, "%s is a circle; only groups and events take invitations", c.ID))
 	}
-	t.fail(c.CheckOpen(t.now))
+	if err := c.CheckOpen(t.now); err != nil {
+		return t.fail(err)
+	}
 	erased := t.agents(doing, agent, c.Owner)[agent].ErasedAgent
 	if len(t.blockedAmong(c.Owner, []string{agent})) > 0 {
-		t.fail(errBlocked(c.Owner, agent))
+		return t.fail(errBlocked(c.Owner, agent))
 	}
 	if t.role(c, agent) != social.NoRole {
 		return false
 	}
 	if by != "" && t.refuses(agent, c) {
-		t.fail(feed.Errorf(feed.ErrForbidden, "%s cannot be invited to %s by %s for now: not allowed", agent, c.ID, c.Owner))
+		return t.fail(feed.Errorf(feed.ErrForbidden, "%s cannot be invited to %s by %s for now: not allowed", agent, c.ID, c.Owner))
 	}
 	var ofCircle, ofAgent, byOwner int
 	t.row(into(&ofCircle, &ofAgent, &byOwner), `SELECT (SELECT count(*) FROM invitations WHERE circle = $1), count(*), coalesce(sum(CASE WHEN c.owner = $3 THEN 1 ELSE 0 END), 0)
@@ -169,11 +173,11 @@ func (t *Tx) invite(c *circle, agent, by string) bool {
 		c.ID, agent, c.Owner, t.now.Unix())
 	switch {
 	case ofCircle >= social.MaxCircleMembers:
-		t.fail(fmt.Errorf("%w: a group has at most %d open invitations", feed.ErrLimit, social.MaxCircleMembers))
+		return t.fail(fmt.Errorf("%w: a group has at most %d open invitations", feed.ErrLimit, social.MaxCircleMembers))
 	case byOwner >= social.MaxInvitedBy:
-		t.fail(fmt.Errorf("%w: %s has %d open invitations by %s, no more are allowed", feed.ErrLimit, agent, social.MaxInvitedBy, c.Owner))
+		return t.fail(fmt.Errorf("%w: %s has %d open invitations by %s, no more are allowed", feed.ErrLimit, agent, social.MaxInvitedBy, c.Owner))
 	case ofAgent >= social.MaxInvitations:
-		t.fail(fmt.Errorf("%w: %s has %d open invitations, no more are allowed", feed.ErrLimit, agent, social.MaxInvitations))
+		return t.fail(fmt.Errorf("%w: %s has %d open invitations, no more are allowed", feed.ErrLimit, agent, social.MaxInvitations))
 	}
 	t.exec(`INSERT INTO invitations (circle, agent, at) VALUES ($1, $2, $3) ON CONFLICT (circle, agent) DO UPDATE SET at = excluded.at`,
 		c.ID, agent, social.ChangeTime(time.Time{}, t.now, max(c.latest(), erased)))
@@ -213,7 +217,12 @@ func (s *Store) CircleFor(ctx context.Context, id, agent string) (social.Circle,
 	var c *circle
 	var role social.Role
 	err := s.snapshot(ctx, func(q *Query) {
-		c, role = q.circleFor(id, agent)
+		var err error
+		c, role, err = q.circleFor(id, agent)
+		if err != nil {
+			q.fail(err)
+			return
+		}
 		c.Muted = agent != "" && q.muted(id, agent)
 		if role == social.RoleOwner || role == social.RoleMember {
 			one := []social.Circle{c.Circle}
@@ -228,15 +237,15 @@ func (s *Store) CircleFor(ctx context.Context, id, agent string) (social.Circle,
 }
 
 // circleFor reads a circle for an agent with a role in it, or for an admin ("").
-func (q *Query) circleFor(id, agent string) (c *circle, role social.Role) {
+func (q *Query) circleFor(id, agent string) (c *circle, role social.Role, err error) {
 	c = q.circle(free, id)
 	if agent != "" {
 		role = q.role(c, agent)
 	}
 	if !c.alive() || agent != "" && role == social.NoRole {
-		q.fail(noCircle(id))
+		return nil, social.NoRole, noCircle(id)
 	}
-	return c, role
+	return c, role, nil
 }
 
 // CirclePosts implements [social.Lists].
@@ -249,8 +258,10 @@ func (s *Store) CirclePosts(ctx context.Context, reader, id string, below social
 		switch q.role(c, reader) {
 		case social.NoRole:
 			q.fail(noCircle(id))
+			return
 		case social.RoleInvited:
 			q.fail(feed.Errorf(feed.ErrForbidden, "only members read the posts of %s: not allowed", id))
+			return
 		}
 		list = q.newest(postsOf(&c.Circle), []string{id}, span{reader: reader, below: below, n: n})
 	})

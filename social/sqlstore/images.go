@@ -19,6 +19,7 @@ func (s *Store) ReserveFiles(ctx context.Context, post string, keys []string) er
 			keys, post, social.FileReserved)
 		if n != int64(len(keys)) {
 			t.fail(fmt.Errorf("%w: a file of %s is already reserved", feed.ErrInvalid, post))
+			return
 		}
 		t.enqueue(jobs.Spec{Kind: jobs.Images, Key: post, Priority: jobs.PriorityLater, After: social.ReservedFor})
 	}))
@@ -33,6 +34,7 @@ func (t *Tx) useFiles(post string, files int) {
 	n := t.exec(`UPDATE files SET state = $1 WHERE post = $2 AND state = $3`, social.FileUsed, post, social.FileReserved)
 	if n != int64(files) {
 		t.fail(fmt.Errorf("%w: only %d of the post's %d files are reserved", social.ErrUnavailable, n, files))
+		return
 	}
 	t.later(`DELETE FROM jobs WHERE kind = $1 AND key = $2`, string(jobs.Images), post)
 }
@@ -48,6 +50,7 @@ func (s *Store) FilePost(ctx context.Context, key string) (post string, err erro
 	err = s.read(ctx, func(q *Query) {
 		if !q.row(into(&post), `SELECT post FROM files WHERE key = $1 AND state = $2`, key, social.FileUsed) {
 			q.fail(feed.ErrNotFound)
+			return
 		}
 	})
 	return post, s.failed(ctx, "read file", err)

@@ -114,8 +114,10 @@ func (s *Store) LeaseKey(ctx context.Context, kind jobs.Kind, key string, d time
 		switch {
 		case !found, kept.State == jobs.Completed, kept.State == jobs.Dead, over && kept.Attempts >= jobs.MaxAttempts:
 			t.fail(fmt.Errorf("%s %s: %w", kind, key, feed.ErrNotFound))
+			return
 		case kept.State == jobs.Running && !over:
 			t.fail(fmt.Errorf("%s %s: %w", kind, key, jobs.ErrTaken))
+			return
 		}
 		list := t.jobs(leaseText, now, Table{[]int64{kept.ID}}, d.Microseconds(), "")
 		leased(list, d)

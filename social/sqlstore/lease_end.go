@@ -82,7 +82,8 @@ func (s *Store) Done(ctx context.Context, list ...jobs.Job) ([]jobs.State, error
 func (s *Store) remove(q *Query, held states, list []jobs.Job) (rest []jobs.Job) {
 	for _, j := range list {
 		kept := s.opts.KeepJobs && j.Kind.Retained()
-		if !kept && q.exec(q.d.Remove, j.ID, j.Lease) > 0 {
+		removed := !kept && q.exec(q.d.Remove, j.ID, j.Lease) > 0
+		if removed {
 			held[j.ID] = jobs.Completed
 		} else {
 			rest = append(rest, j)

@@ -60,8 +60,10 @@ func (s *Store) like(ctx context.Context, agent, post string, on bool) (likes in
 		switch {
 		case on && !d.Visible:
 			t.fail(fmt.Errorf("%s: %w", post, feed.ErrNotFound))
+			return
 		case on && !d.CanReact:
 			t.fail(feed.Errorf(feed.ErrForbidden, "%s may not react to %s: not allowed", agent, post))
+			return
 		}
 		likes, changed = t.setLike(agent, post, f, on)
 		if !d.Visible {

@@ -63,8 +63,13 @@ type place struct {
 
 // holds reports whether a change at a stamp supersedes the stored state.
 func (m *membership) holds(k place, stamp int64) bool {
-	return social.Supersedes(m.on, stamp, k.On, k.At) ||
-		!m.on && k.kept.On && (stamp >= k.kept.At || m.ended && stamp >= k.incarnation)
+	if social.Supersedes(m.on, stamp, k.On, k.At) {
+		return true
+	}
+	if m.on || !k.kept.On {
+		return false
+	}
+	return stamp >= k.kept.At || m.ended && stamp >= k.incarnation
 }
 
 // effect returns by how much a membership that changes alters the circle's size, and the priority of
@@ -88,6 +93,13 @@ func (p *placesToSave) add(agent string, at, gone, incarnation, since, joined in
 	p.incarnations, p.since, p.joined = append(p.incarnations, incarnation), append(p.since, since), append(p.joined, joined)
 }
 
+// membersSet is what a change of memberships does.
+type membersSet struct {
+	rows    placesToSave
+	joined  []string // agents who become members
+	changed int      // memberships that begin or end
+}
+
 // setMembers applies changes of memberships of a locked circle that supersede the stored state, and
 // returns how many did. No agent may occur twice. The caller writes the circle's row with
 // saveCircle.
@@ -100,49 +112,21 @@ func (t *Tx) setMembers(c *circle, list ...membership) (changed int) {
 		return 0
 	}
 	places := t.members(c, all)
-	var rows placesToSave
-	var joined []string
+	var set membersSet
 	for _, m := range list {
-		by, priority := m.effect()
 		for _, agent := range t.admitted(c, m) {
-			k, stamp := places[agent], m.at
-			if stamp == 0 {
-				if k.On == m.on && k.kept.On == m.on {
-					continue
-				}
-				stamp = social.ChangeTime(time.Time{}, t.now, k.At)
-			}
-			if !m.holds(k, stamp) {
-				if !m.on && k.On && k.since > 1 && stamp >= k.since { // they joined again after this end
-					rows.add(agent, k.At, 0, k.incarnation, c.since(agent, k.At, m.fromEvent), k.At)
-					t.membersChanged(c.ID, []string{agent}, priority)
-				}
-				continue
-			}
-			since, began := k.since, k.joined
-			if !k.On {
-				since, began = c.since(agent, stamp, m.fromEvent), c.began(stamp, m.fromEvent)
-			}
-			rows.add(agent, stamp, t.goneStamp(m.on), cmp.Or(m.at, c.put), since, began)
-			if k.kept.On != m.on {
-				c.Size += by
-			}
-			if k.On != m.on || k.kept.On != m.on {
-				changed++
-				t.membersChanged(c.ID, []string{agent}, priority)
-			}
-			if m.on && !k.On {
-				if !m.fromEvent && agent != c.Owner {
-					t.fail(c.CheckOpen(t.now))
-				}
-				joined = append(joined, agent)
+			if err := t.setMember(c, &m, agent, places[agent], &set); err != nil {
+				t.fail(err)
+				return set.changed
 			}
 		}
 	}
 	if c.Size > social.MaxCircleMembers {
 		t.fail(fmt.Errorf("%w: a circle has at most %d members", feed.ErrLimit, social.MaxCircleMembers))
+		return set.changed
 	}
-	t.joined(c, joined)
+	t.joined(c, set.joined)
+	rows := &set.rows
 	if len(rows.agents) > 0 {
 		c.joined = max(c.joined, slices.Max(rows.since), slices.Max(rows.joined))
 		t.exec(`INSERT INTO members (circle, agent, at, gone, incarnation, since, joined) SELECT $1, d.*
@@ -150,7 +134,47 @@ func (t *Tx) setMembers(c *circle, list ...membership) (changed int) {
 			ON CONFLICT (circle, agent) DO UPDATE SET at = excluded.at, gone = excluded.gone, incarnation = excluded.incarnation, since = excluded.since,
 			joined = excluded.joined`, c.ID, Table{rows.agents, rows.at, rows.gone, rows.incarnations, rows.since, rows.joined})
 	}
-	return changed
+	return set.changed
+}
+
+// setMember applies a change to the membership of one agent.
+func (t *Tx) setMember(c *circle, m *membership, agent string, k place, set *membersSet) error {
+	by, priority := m.effect()
+	stamp := m.at
+	if stamp == 0 {
+		if k.On == m.on && k.kept.On == m.on {
+			return nil
+		}
+		stamp = social.ChangeTime(time.Time{}, t.now, k.At)
+	}
+	if !m.holds(k, stamp) {
+		rejoined := k.On && k.since > 1 && stamp >= k.since
+		if rejoined && !m.on { // they joined again after this end
+			set.rows.add(agent, k.At, 0, k.incarnation, c.since(agent, k.At, m.fromEvent), k.At)
+			t.membersChanged(c.ID, []string{agent}, priority)
+		}
+		return nil
+	}
+	since, began := k.since, k.joined
+	if !k.On {
+		since, began = c.since(agent, stamp, m.fromEvent), c.began(stamp, m.fromEvent)
+	}
+	set.rows.add(agent, stamp, t.goneStamp(m.on), cmp.Or(m.at, c.put), since, began)
+	if k.kept.On != m.on {
+		c.Size += by
+	}
+	if k.On != m.on || k.kept.On != m.on {
+		set.changed++
+		t.membersChanged(c.ID, []string{agent}, priority)
+	}
+	if !m.on || k.On {
+		return nil
+	}
+	set.joined = append(set.joined, agent)
+	if m.fromEvent || agent == c.Owner {
+		return nil
+	}
+	return c.CheckOpen(t.now)
 }
 
 // members locks agents, and the owner, and reads their memberships. A membership from before the
@@ -182,16 +206,18 @@ func (t *Tx) members(c *circle, ids []string) map[string]place {
 // AddMember implements [social.Circles].
 func (s *Store) AddMember(ctx context.Context, id, agent, by string, at time.Time) (bool, error) {
 	if by != agent {
-		return s.member(ctx, id, agent, by, true, at, func(t *Tx, c *circle) {
+		return s.member(ctx, id, agent, by, true, at, func(t *Tx, c *circle) error {
 			if by != "" && c.Open() {
-				t.checkConsent(c, []string{agent})
+				return t.checkConsent(c, []string{agent})
 			}
+			return nil
 		}, nil)
 	}
-	return s.member(ctx, id, agent, "", true, at, func(t *Tx, c *circle) {
+	return s.member(ctx, id, agent, "", true, at, func(t *Tx, c *circle) error {
 		if t.role(c, agent) == social.NoRole {
-			t.fail(noCircle(id))
+			return noCircle(id)
 		}
+		return nil
 	}, nil)
 }
 
@@ -201,7 +227,7 @@ func (s *Store) RemoveMember(ctx context.Context, id, agent, by string, at time.
 		return s.member(ctx, id, agent, by, false, at, nil, nil)
 	}
 	changed, err := s.member(ctx, id, agent, "", false, at, nil, func(t *Tx, c *circle) {
-		if c.alive() && c.Open() {
+		if c.isGroup() {
 			t.refuse(agent, c, c.ID)
 		}
 	})
@@ -211,20 +237,25 @@ func (s *Store) RemoveMember(ctx context.Context, id, agent, by string, at time.
 	return changed, err
 }
 
-// member changes one membership. before and after, if not nil, run before the change and, if there
-// is one, after it.
-func (s *Store) member(ctx context.Context, id, agent, by string, on bool, at time.Time, before, after func(*Tx, *circle)) (changed bool, err error) {
+// member changes one membership. If not nil, check says before the change why it must not happen, and
+// after runs after it, if there is one.
+func (s *Store) member(ctx context.Context, id, agent, by string, on bool, at time.Time, check func(*Tx, *circle) error, after func(*Tx, *circle)) (changed bool, err error) {
 	if err := social.CheckAgent(agent); err != nil {
 		return false, err
 	}
 	err = s.changeCircle(ctx, id, by, at, func(t *Tx, c *circle) {
-		if before != nil {
-			before(t, c)
-		}
-		if !on && c.alive() && c.Open() && c.Owner == agent {
-			if at.IsZero() {
-				t.fail(feed.Errorf(feed.ErrForbidden, "%s owns %s and cannot leave it; hand it over or delete it: not allowed", agent, id))
+		if check != nil {
+			if err := check(t, c); err != nil {
+				t.fail(err)
+				return
 			}
+		}
+		ownerLeaves := !on && c.isGroup() && c.Owner == agent
+		switch {
+		case ownerLeaves && at.IsZero():
+			t.fail(feed.Errorf(feed.ErrForbidden, "%s owns %s and cannot leave it; hand it over or delete it: not allowed", agent, id))
+			return
+		case ownerLeaves: // an event does not change that
 			return
 		}
 		joined := c.joined
@@ -246,9 +277,14 @@ func (s *Store) Members(ctx context.Context, id, reader, after string, n int) (l
 		return nil, err
 	}
 	err = s.snapshot(ctx, func(q *Query) {
-		c, role := q.circleFor(id, reader)
+		c, role, err := q.circleFor(id, reader)
+		if err != nil {
+			q.fail(err)
+			return
+		}
 		if reader != "" && !c.ShowsMembers(role) {
 			q.fail(feed.Errorf(feed.ErrForbidden, "only %s may list the members of %s", c.MembersReaders(), id))
+			return
 		}
 		list = q.texts(`SELECT m.agent FROM members m WHERE m.circle = $1 AND m.gone = 0
 			AND m.agent > $2 AND m.at > `+erasedAgent("m.agent")+notBlocked(`$4`, `m.agent`)+` ORDER BY m.agent LIMIT $3`, id, after, n, reader)
@@ -262,7 +298,10 @@ func (s *Store) Invited(ctx context.Context, id, by, after string, n int) (list 
 		return nil, err
 	}
 	err = s.snapshot(ctx, func(q *Query) {
-		q.checkOwner(q.circle(free, id), by)
+		if err := q.checkOwner(q.circle(free, id), by); err != nil {
+			q.fail(err)
+			return
+		}
 		list = q.texts(`SELECT i.agent FROM circles c JOIN invitations i ON i.circle = c.id
 			WHERE c.id = $1 AND i.agent > $2 AND`+openInvitation("$4")+notBlocked(`$5`, `i.agent`)+` ORDER BY i.agent LIMIT $3`, id, after, n, s.opts.Clock().Unix(), by)
 	})

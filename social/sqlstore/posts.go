@@ -19,7 +19,7 @@ func (s *Store) CreatePost(ctx context.Context, p social.Post, c social.Creation
 	}
 	err = s.write(ctx, func(t *Tx) {
 		t.lowerIfOld(c.At)
-		post, created = t.create(p, c, fresh)
+		post, created = t.createOnce(p, c, fresh)
 		if created {
 			t.useFiles(post.ID, c.Files)
 		}
@@ -65,26 +65,35 @@ func complete(p *social.Post, c social.Creation, now time.Time) error {
 	return p.Validate(now)
 }
 
-func (t *Tx) create(p social.Post, c social.Creation, fresh bool) (post social.Post, created bool) {
+// createOnce creates a post, unless one was created with its key; it returns that instead.
+func (t *Tx) createOnce(p social.Post, c social.Creation, fresh bool) (post social.Post, created bool) {
 	author := t.agent(doing, p.Author)
 	if c.Key != "" {
-		post, used := t.useKey(p, c.Key, author.ErasedAgent)
+		post, used, err := t.useKey(p, c.Key, author.ErasedAgent)
+		if err != nil {
+			return social.Post{}, t.fail(err)
+		}
 		if used {
 			return post, false
 		}
 	}
-	r := t.loadOwn(&p, fresh)
-	erased := author.Erased
-	at, here := social.ChangeTime(c.At, t.now, max(r.Latest(), erased)), c.At.IsZero()
-	var to []circle
-	if here {
-		if r.Alive() {
-			return r.Post, false
-		}
-		to = t.checkCircles(&p, author.ErasedAgent)
+	return t.create(p, c.At, author, fresh)
+}
+
+// create creates a post as of a time, or now, unless there is one that this does not supersede.
+func (t *Tx) create(p social.Post, reported time.Time, author *agent, fresh bool) (post social.Post, created bool) {
+	r, err := t.loadOwn(&p, fresh)
+	if err != nil {
+		return social.Post{}, t.fail(err)
 	}
-	if p.ReplyTo != "" {
-		t.resolveRoot(&p, r)
+	erased := author.Erased
+	at, here := social.ChangeTime(reported, t.now, max(r.Latest(), erased)), reported.IsZero()
+	if here && r.Alive() {
+		return r.Post, false
+	}
+	to, err := t.checkPlace(&p, r, here, author.ErasedAgent)
+	if err != nil {
+		return social.Post{}, t.fail(err)
 	}
 	if r.Alive() && r.Post.IsReply() {
 		t.lockRoots(p.ID)
@@ -100,12 +109,15 @@ func (t *Tx) create(p social.Post, c social.Creation, fresh bool) (post social.P
 		p.Narrow(&r.Post)
 		kept = was.grants
 	}
-	if at <= erased || !r.Create(p, at) {
+	stored := false
+	if at > erased {
+		stored = r.Create(p, at)
+	}
+	if !stored {
 		if r.Alive() && r.Times.Created > erased {
 			return r.Post, false
 		}
-		t.fail(fmt.Errorf("%s was deleted: %w", p.ID, feed.ErrNotFound))
-		return social.Post{}, false
+		return social.Post{}, t.fail(fmt.Errorf("%s was deleted: %w", p.ID, feed.ErrNotFound))
 	}
 	if was.Alive() {
 		t.replaced(&was, &p)
@@ -135,17 +147,29 @@ func (t *Tx) announce(r *record, author *agent) {
 	}
 }
 
-// loadOwn reads the record of a post to create, unless a fresh id cannot have one. It fails if the
-// record is another author's.
-func (t *Tx) loadOwn(p *social.Post, fresh bool) *record {
+// loadOwn reads the record of a post to create, unless a fresh id cannot have one. A record of another
+// author is an error.
+func (t *Tx) loadOwn(p *social.Post, fresh bool) (*record, error) {
 	if fresh {
-		return &record{}
+		return &record{}, nil
 	}
 	r := t.load(p.ID)
 	if r.Post.Author != "" && r.Post.Author != p.Author {
-		t.fail(feed.Errorf(feed.ErrForbidden, "%s belongs to another author: not allowed", p.ID))
+		return nil, feed.Errorf(feed.ErrForbidden, "%s belongs to another author: not allowed", p.ID)
 	}
-	return r
+	return r, nil
+}
+
+// checkPlace checks where a post is made: in circles, which it returns for a post made here, or under
+// another post.
+func (t *Tx) checkPlace(p *social.Post, r *record, here bool, erased int64) (to []circle, err error) {
+	if here {
+		to, err = t.checkCircles(p, erased)
+	}
+	if err == nil && p.ReplyTo != "" {
+		err = t.resolveRoot(p, r)
+	}
+	return to, err
 }
 
 // overtake removes what an erasure has not removed yet.
@@ -167,35 +191,36 @@ func (t *Tx) replaced(was *record, by *social.Post) {
 
 // useKey returns the post that was created with the key before, or stores the key. The second of
 // two concurrent calls waits. Keys from before the author's erasure are another agent's.
-func (t *Tx) useKey(p social.Post, key string, erased int64) (post social.Post, used bool) {
+func (t *Tx) useKey(p social.Post, key string, erased int64) (post social.Post, used bool, err error) {
 	asked := social.Fingerprint(p)
 	over := max(social.Stamp(t.now.Add(-social.KeyLives)), erased)
-	if t.exec(`INSERT INTO post_keys AS k (author, key, post, print, at) VALUES ($1, $2, $3, $4, $5)
+	stored := t.exec(`INSERT INTO post_keys AS k (author, key, post, print, at) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (author, key) DO UPDATE SET post = excluded.post, print = excluded.print, at = excluded.at WHERE k.at <= $6`,
-		p.Author, key, p.ID, asked, max(social.Stamp(t.now), erased+1), over) > 0 {
-		return social.Post{}, false
+		p.Author, key, p.ID, asked, max(social.Stamp(t.now), erased+1), over)
+	if stored > 0 {
+		return social.Post{}, false, nil
 	}
 	var id, earlier string
 	var at int64
-	switch used = t.row(into(&id, &earlier, &at), `SELECT post, print, at FROM post_keys WHERE author = $1 AND key = $2`, p.Author, key); {
-	case !used:
-		t.fail(fmt.Errorf("%w: the key was purged", ErrRaced))
+	found := t.row(into(&id, &earlier, &at), `SELECT post, print, at FROM post_keys WHERE author = $1 AND key = $2`, p.Author, key)
+	switch {
+	case !found:
+		return social.Post{}, false, fmt.Errorf("%w: the key was purged", ErrRaced)
 	case earlier != asked:
-		t.fail(feed.Errorf(feed.ErrConflict, "the Idempotency-Key was used for another post within a day; use a new one"))
+		return social.Post{}, false, feed.Errorf(feed.ErrConflict, "the Idempotency-Key was used for another post within a day; use a new one")
 	}
 	r := t.records(free, []string{id})[id]
 	if r == nil || !r.Alive() || r.Times.Deleted > at {
-		t.fail(fmt.Errorf("%s was deleted: %w", id, feed.ErrNotFound))
-		return social.Post{}, true
+		return social.Post{}, false, fmt.Errorf("%s was deleted: %w", id, feed.ErrNotFound)
 	}
-	return r.Post, true
+	return r.Post, true, nil
 }
 
-// checkCircles returns the circles of a post. It fails if the author may not post to one of them.
+// checkCircles returns the circles of a post, or an error if the author may not post to one of them.
 // erased is the stamp up to which the author is erased.
-func (t *Tx) checkCircles(p *social.Post, erased int64) (to []circle) {
+func (t *Tx) checkCircles(p *social.Post, erased int64) (to []circle, err error) {
 	if len(p.Audience.Circles) == 0 {
-		return nil
+		return nil, nil
 	}
 	takes := map[string]error{}
 	t.each(func(scan Scan) error {
@@ -208,14 +233,15 @@ func (t *Tx) checkCircles(p *social.Post, erased int64) (to []circle) {
 		coalesce((SELECT m.at FROM members m WHERE m.circle = c.id AND m.agent = $2 AND m.gone = 0), 0) > $3
 		FROM circles c WHERE c.id `+ofList+` AND c.gone = 0 AND c.put > `+erasedAgent("c.owner"), p.Audience.Circles, p.Author, erased)
 	for _, id := range p.Audience.Circles {
-		err, there := takes[id]
-		if there {
-			t.fail(err)
-		} else {
-			t.fail((&social.Circle{ID: id}).CheckAuthor(p.Author, false, t.now))
+		refused, there := takes[id]
+		if !there {
+			refused = (&social.Circle{ID: id}).CheckAuthor(p.Author, false, t.now)
+		}
+		if refused != nil {
+			return nil, refused
 		}
 	}
-	return to
+	return to, nil
 }
 
 // published marks the jobs of a new post.

@@ -19,6 +19,7 @@ func (s *Store) PutPromotion(ctx context.Context, p social.Promotion) error {
 		t.row(into(&others), `SELECT count(*) FROM promotions WHERE ends > $1 AND id <> $2`, t.now.Unix(), p.ID)
 		if others >= social.MaxPromotions && p.Until > t.now.Unix() {
 			t.fail(fmt.Errorf("%w: %d promotions have not ended; delete some", feed.ErrLimit, others))
+			return
 		}
 		t.exec(`INSERT INTO promotions (id, item, starts, ends, weight, tags, langs) VALUES ($1, $2, $3, $4, $5, $6, $7)
 			ON CONFLICT (id) DO UPDATE SET item = excluded.item, starts = excluded.starts, ends = excluded.ends,
@@ -46,8 +47,10 @@ func noPromotion(id string) error { return fmt.Errorf("promotion %s: %w", id, fe
 // DeletePromotion implements [social.Promotions].
 func (s *Store) DeletePromotion(ctx context.Context, id string) error {
 	return s.failed(ctx, "delete promotion", s.write(ctx, func(t *Tx) {
-		if t.exec(`DELETE FROM promotions WHERE id = $1`, id) == 0 {
+		deleted := t.exec(`DELETE FROM promotions WHERE id = $1`, id)
+		if deleted == 0 {
 			t.fail(noPromotion(id))
+			return
 		}
 	}))
 }

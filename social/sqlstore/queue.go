@@ -62,6 +62,7 @@ func (s *Store) Retry(ctx context.Context, id int64) error {
 		list := t.jobs(`SELECT `+JobColumns+` FROM jobs WHERE id = $1`, id)
 		if len(list) == 0 {
 			t.fail(noJob(id))
+			return
 		}
 		for _, j := range list {
 			t.enqueue(jobs.Spec{Kind: j.Kind, Key: j.Key, Priority: j.Priority})
@@ -76,8 +77,10 @@ func noJob(id int64) error {
 // Drop implements [jobs.Queue].
 func (s *Store) Drop(ctx context.Context, id int64) error {
 	return s.failed(ctx, "drop job", s.alone(ctx, func(q *Query) {
-		if q.exec(`DELETE FROM jobs WHERE id = $1`, id) == 0 {
+		deleted := q.exec(`DELETE FROM jobs WHERE id = $1`, id)
+		if deleted == 0 {
 			q.fail(noJob(id))
+			return
 		}
 	}))
 }

@@ -106,10 +106,11 @@ func (q *Query) records(mode lock, ids []string) map[string]*record {
 
 // load locks and reads one; if it does not exist, it returns the zero record with the id.
 func (t *Tx) load(id string) *record {
-	if r := t.records(changing, []string{id})[id]; r != nil {
+	r := t.records(changing, []string{id})[id]
+	if r != nil {
 		return r
 	}
-	r := &record{}
+	r = &record{}
 	r.Post.ID = id
 	return r
 }

@@ -64,6 +64,7 @@ func (s *Store) Mute(ctx context.Context, agent string, kind social.MuteKind, id
 		t.row(into(&n), `SELECT count(*) FROM mutes WHERE agent = $1 AND kind = $2 AND id <> $3`, agent, string(kind), id)
 		if n >= feed.MaxMutes {
 			t.fail(feed.Errorf(feed.ErrLimit, "the limit of %d is reached; unmute one first", feed.MaxMutes))
+			return 0
 		}
 		return t.exec(`INSERT INTO mutes (agent, kind, id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`, agent, string(kind), id)
 	})

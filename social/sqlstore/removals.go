@@ -71,7 +71,7 @@ func (s *Store) RemovePost(ctx context.Context, id, by, circle, reason string) e
 		}
 		m := t.removing(r, by, circle)
 		if len(m.from) == 0 {
-			t.refuseRemoval(f, id, by, circle, m)
+			t.fail(refusedRemoval(f, id, by, circle, m))
 			return
 		}
 		m.reason = reason
@@ -137,18 +137,17 @@ func (t *Tx) addressedGroups(root, post, by string, m *removing) (owned []string
 	return owned
 }
 
-// refuseRemoval fails with the reason why nothing may be removed.
-func (t *Tx) refuseRemoval(f *facts, id, by, circle string, m removing) {
+// refusedRemoval returns the reason why nothing may be removed.
+func refusedRemoval(f *facts, id, by, circle string, m removing) error {
 	switch {
 	case by == "" && circle == "":
-		t.fail(feed.Errorf(feed.ErrInvalid, "circle is missing: an admin removes a post from a group that it addresses, or deletes it"))
+		return feed.Errorf(feed.ErrInvalid, "circle is missing: an admin removes a post from a group that it addresses, or deletes it")
 	case by == "" && !f.post.IsReply(), by != "" && !f.decide().Visible:
-		t.fail(fmt.Errorf("%s: %w", id, feed.ErrNotFound))
+		return fmt.Errorf("%s: %w", id, feed.ErrNotFound)
 	case f.post.IsReply() && m.reach > social.Addressed:
-		t.fail(feed.Errorf(feed.ErrForbidden, "not only groups see the post above %s: only the author of that post may remove the reply", id))
-	default:
-		t.fail(feed.Errorf(feed.ErrForbidden, "%s may not change %s: not allowed", cmp.Or(by, "an admin"), id))
+		return feed.Errorf(feed.ErrForbidden, "not only groups see the post above %s: only the author of that post may remove the reply", id)
 	}
+	return feed.Errorf(feed.ErrForbidden, "%s may not change %s: not allowed", cmp.Or(by, "an admin"), id)
 }
 
 // insertRemoval stores a removal, unless there is one. One from a group that was deleted since, whose

@@ -42,21 +42,23 @@ var whoReplies = map[social.Right]string{
 
 // resolveRoot checks whether a post may be a reply, and finds and locks its root post: concurrent
 // replies to one run one after another.
-func (t *Tx) resolveRoot(p *social.Post, r *record) {
+func (t *Tx) resolveRoot(p *social.Post, r *record) error {
 	root := p.ReplyTo
 	var reach social.Reach
 	t.row(into(&root, &r.rootLife, &reach, &p.Reply), `SELECT id, created, reach, reply FROM posts
 		WHERE id = (SELECT CASE WHEN o.root = '' THEN o.id ELSE o.root END FROM posts o WHERE o.id = $1)`+locks[changing], p.ReplyTo)
-	switch d := t.facts(p.Author, p.ReplyTo).decide(); {
+	d := t.facts(p.Author, p.ReplyTo).decide()
+	switch {
 	case !d.Visible:
-		t.fail(fmt.Errorf("%s: %w", p.ReplyTo, feed.ErrNotFound))
+		return fmt.Errorf("%s: %w", p.ReplyTo, feed.ErrNotFound)
 	case !d.CanReply:
-		t.fail(feed.Errorf(feed.ErrForbidden, "%s may not reply to %s: %s", p.Author, root, whoReplies[p.Reply]))
+		return feed.Errorf(feed.ErrForbidden, "%s may not reply to %s: %s", p.Author, root, whoReplies[p.Reply])
 	}
 	p.Root, r.under = root, social.UnderOther
 	if reach == social.ToAll {
 		r.under = social.UnderPublic
 	}
+	return nil
 }
 
 // comment and uncomment change the counts of a reply's root post, unless that was deleted since. It

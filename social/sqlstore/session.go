@@ -85,11 +85,13 @@ type Query struct {
 	err error
 }
 
-// fail sets the error of the query, unless it has one.
-func (q *Query) fail(err error) {
+// fail sets the error of the query, unless it has one, and returns false. A function that has failed
+// returns.
+func (q *Query) fail(err error) bool {
 	if q.err == nil {
 		q.err = err
 	}
+	return false
 }
 
 func (q *Query) exec(text string, args ...any) (changed int64) {

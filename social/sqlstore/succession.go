@@ -37,8 +37,7 @@ func (t *Tx) passOn(c *circle) bool {
 	}
 	t.lockAgents(doing, heir) // waits for their own erasure
 	if heir != t.heir(c) {
-		t.fail(fmt.Errorf("%w: %s was erased", ErrRaced, heir))
-		return false
+		return t.fail(fmt.Errorf("%w: %s was erased", ErrRaced, heir))
 	}
 	t.own(c, heir)
 	return true

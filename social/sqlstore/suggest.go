@@ -20,6 +20,7 @@ func (s *Store) Suggested(ctx context.Context, agent string) (list []social.Sugg
 			at = time.UnixMicro(stamp)
 			if err := json.Unmarshal([]byte(content), &list); err != nil {
 				q.fail(Damaged(err))
+				return
 			}
 		}
 	})

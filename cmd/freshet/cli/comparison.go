@@ -65,12 +65,14 @@ const (
 // conclusion describes in a sentence what B changes.
 func conclusion(c offline.Comparison) string {
 	f := c.Figures
+	sameOrder := f.KendallTau.N == 0 || twoDecimals(f.KendallTau.Min) == "1.00"
+	hardlyDiffers := sameOrder && twoDecimals(f.RBO.Min) == "1.00"
 	switch {
 	case f.Overlap.N == 0:
 		return "There is nothing to compare: neither ranking has items for these agents."
 	case f.RBO.Min == 1 && f.Overlap.Min == 1:
 		return fmt.Sprintf("B changes nothing: the first %d are the same, in the same order.", c.K)
-	case f.Overlap.Min == 1 && twoDecimals(f.RBO.Min) == "1.00" && (f.KendallTau.N == 0 || twoDecimals(f.KendallTau.Min) == "1.00"):
+	case f.Overlap.Min == 1 && hardlyDiffers:
 		return fmt.Sprintf("B hardly changes anything: the first %d are the same items, in nearly the same order.", c.K)
 	case f.Overlap.Min == 1:
 		return fmt.Sprintf("B changes the order only: the first %d are the same items.", c.K)

@@ -84,8 +84,7 @@ func (t *table) shrink(widths []int, fit int) {
 	for ; excess > 0; excess-- {
 		widest := -1
 		for i, width := range widths {
-			cut := t.columns[i] == 't' && width > 0 || t.columns[i] == 'i' && width > leastID
-			if cut && (widest < 0 || width > widths[widest]) {
+			if t.canShrink(i, width) && (widest < 0 || width > widths[widest]) {
 				widest = i
 			}
 		}
@@ -94,6 +93,17 @@ func (t *table) shrink(widths []int, fit int) {
 		}
 		widths[widest]--
 	}
+}
+
+// canShrink reports whether a column of a width may become narrower.
+func (t *table) canShrink(column, width int) bool {
+	switch t.columns[column] {
+	case 't':
+		return width > 0
+	case 'i':
+		return width > leastID
+	}
+	return false
 }
 
 // trim cuts a text to a number of columns, between graphemes.

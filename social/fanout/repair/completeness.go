@@ -134,7 +134,8 @@ func (c *Completeness) Check(ctx context.Context) {
 		c.queueBehind = ages.OldestMissing > queueBehindAfter
 		c.mu.Unlock()
 	}
-	if err != nil || since.IsZero() || ages.OldestOfLists > 0 && !before.Add(-ages.OldestOfLists).After(since) {
+	isWaiting := ages.OldestOfLists > 0 && !before.Add(-ages.OldestOfLists).After(since) // a job from then
+	if err != nil || since.IsZero() || isWaiting {
 		return
 	}
 	c.mu.Lock()

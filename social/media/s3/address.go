@@ -66,9 +66,17 @@ func parse(at *url.URL) (address, error) {
 	return a, nil
 }
 
+// isEndpoint reports whether a URL has only a scheme, http or https, and a host.
+func isEndpoint(u *url.URL) bool {
+	isHTTP := u.Scheme == "http" || u.Scheme == "https"
+	isRoot := u.Path == "" || u.Path == "/"
+	onlyHost := u.Host != "" && u.User == nil
+	return isHTTP && isRoot && onlyHost
+}
+
 func (a *address) setEndpoint(value string) error {
 	u, err := url.Parse(value)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.Path != "" && u.Path != "/" || u.User != nil {
+	if err != nil || !isEndpoint(u) {
 		return errors.New("it must be http://host:port or https://host:port")
 	}
 	a.host, a.secure = u.Host, u.Scheme == "https"
