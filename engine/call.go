@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/freshet/freshet/cache"
 	"github.com/freshet/freshet/catalog"
@@ -15,33 +16,37 @@ import (
 	"github.com/freshet/freshet/recall"
 )
 
-// call is one request during its steps at the session store. The step number and the owner
-// identify a step's result, so a step whose answer was lost can be repeated and returns the same
-// result.
+// undoTimeout bounds restoring a page after its request has ended.
+const undoTimeout = 2 * time.Second
+
+// call is one request during its steps at the session store, the [pageSource] of its pages. The step
+// number and the owner identify a step's result, so a step whose answer was lost can be repeated
+// and returns the same result.
 type call struct {
 	Request
-	e     *Engine
-	owner string
-	step  int // number of the next step
+	stages *stages
+	owner  string
+	step   int // number of the next step
 	// variant is the variant whose ranking made the page; "" for a page of a session.
 	variant string
-	// past is how many deleted candidates a refresh has to get past.
-	past int
-	// pastSession reports that the previous session was already tried in place of a list for all
-	// readers.
-	pastSession bool
 	// first reports that this is the agent's first refresh.
 	first bool
 	// profile is the profile that the page was read with; nil if nothing was read.
 	profile *feed.Profile
-	// uncertain reports that the next step may already have been made, with an unknown page.
-	uncertain bool
-	// kept reports that some refs could be neither delivered nor restored.
-	kept bool
+	unknown unknown
 }
 
+// unknown is a set of the refs that the session store may hold for a call and that its answer does
+// not contain.
+type unknown uint8
+
+const (
+	unknownStep     unknown = 1 << iota // of the next step, which may have been made: its reply was lost
+	unreturnedSteps                     // of any step: they could be neither delivered nor restored
+)
+
 func (e *Engine) newCall(r Request) *call {
-	return &call{Request: r, e: e, owner: strconv.FormatUint(rand.Uint64(), 36)}
+	return &call{Request: r, stages: &e.stages, owner: strconv.FormatUint(rand.Uint64(), 36)}
 }
 
 // next identifies the call's next step at the session store.
@@ -52,11 +57,13 @@ func (c *call) next() cache.Call {
 // stepDone records the outcome of the next step. A request that ends during a step does not learn its
 // outcome either.
 func (c *call) stepDone(ctx context.Context, p cache.Page, err error) {
-	if err == nil {
-		c.step, c.uncertain, c.first = p.Next, false, c.first || p.First
-		return
+	switch {
+	case err == nil:
+		c.step, c.first = p.Next, c.first || p.First
+		c.unknown &^= unknownStep
+	case errors.Is(err, cache.ErrUncertain), ctx.Err() != nil:
+		c.unknown |= unknownStep
 	}
-	c.uncertain = c.uncertain || errors.Is(err, cache.ErrUncertain) || ctx.Err() != nil
 }
 
 // abandonFrom returns, after the call was answered or has failed, the step from which on the call may
@@ -64,21 +71,99 @@ func (c *call) stepDone(ctx context.Context, p cache.Page, err error) {
 // to a failed call with a request id are left for its retry.
 func (c *call) abandonFrom(failed error) (from cache.Call, some bool) {
 	from = c.next()
-	if failed != nil {
-		if c.kept {
-			from.Step = 0
-		}
-		return from, c.RequestID == "" && (c.uncertain || c.kept)
+	if failed == nil {
+		return from, c.unknown&unknownStep != 0
 	}
-	return from, c.uncertain
+	if c.unknown&unreturnedSteps != 0 {
+		from.Step = 0
+	}
+	return from, c.RequestID == "" && c.unknown != 0
 }
 
-// page is a page that is being turned into an answer.
-type page struct {
-	cache.Page
-	missing     degraded.Parts
-	ofSession   bool // from the previous session, in place of a list for all readers
-	sessionless bool // handed out without the session store: only this process remembers it
+// pop takes a page from the session.
+func (c *call) pop(ctx context.Context, n int) (page, error) {
+	s := c.stages
+	ctx, end := s.enter(ctx, pageStage)
+	defer end()
+	p, err := s.stores.Sessions.Pop(ctx, cache.Pop{Agent: c.Agent, Limit: n, Now: s.cfg.Clock(), Call: c.next()})
+	c.stepDone(ctx, p, err)
+	return page{Page: p}, err
+}
+
+// replace begins a session with the chosen list and takes its first page; known reports that this
+// is not the agent's first refresh.
+func (c *call) replace(ctx context.Context, found *chosen, known bool) (page, error) {
+	s := c.stages
+	ctx, end := s.enter(ctx, pageStage)
+	defer end()
+	p, err := s.stores.Sessions.Replace(ctx, cache.Replace{
+		Agent: c.Agent, Ranked: found.session(), Limit: c.Limit,
+		Now: s.cfg.Clock(), Call: c.next(), CheckedAt: found.checkedAt, Known: known,
+	})
+	c.stepDone(ctx, p, err)
+	return page{Page: p, missing: found.missing}, err
+}
+
+// read hydrates a page. It leaves out items that this process already handed out, and they stay
+// pending: a session that outlived a fault may still hold them. It does not filter a replayed
+// step: a retry on this server may have been answered with it.
+func (c *call) read(ctx context.Context, p page) (hydrated, error) {
+	s := c.stages
+	if p.Replayed {
+		got, err := s.hydrate(ctx, c.Agent, p.Refs)
+		got.cut(c.Limit) // two equal concurrent calls may both have topped it up
+		got.missing |= s.failOpen.unchecked()
+		return got, err
+	}
+	refs, missing := p.Refs, degraded.Parts(0)
+	if p.from != sessionless && !p.Recorded {
+		refs, missing = s.failOpen.unseen(ctx, c, refs)
+	}
+	got, err := s.hydrate(ctx, c.Agent, refs)
+	got.deliver()
+	got.missing |= missing
+	if len(refs) < len(p.Refs) {
+		got.shown = slices.DeleteFunc(slices.Clone(p.Refs), func(r feed.Ref) bool { return slices.Contains(refs, r) })
+	}
+	return got, err
+}
+
+// restore returns undelivered refs to the session, even if the request has ended.
+func (c *call) restore(ctx context.Context, p page, refs []feed.Ref) {
+	if len(refs) == 0 || p.Replayed && p.from == sessionless {
+		return
+	}
+	s := c.stages
+	if p.from == sessionless {
+		s.failOpen.served.remove(c.Agent, feed.ClaimKeys(refs), s.cfg.Clock())
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTimeout)
+	defer cancel()
+	if err := s.stores.Sessions.Restore(ctx, c.Agent, refs, c.next()); err != nil {
+		c.unknown |= unreturnedSteps
+		s.cfg.Log.WarnContext(ctx, "items that could not be delivered could not be returned to the session",
+			"agent", c.Agent, "items", len(refs), "error", err)
+	}
+}
+
+// discard removes deleted and muted refs from the pending set, so that they are not recorded as
+// impressions, and refs shown before from the call's record, so that a retry leaves them out too.
+func (c *call) discard(ctx context.Context, got hydrated) {
+	sessions, log := c.stages.stores.Sessions, c.stages.cfg.Log
+	refs := got.unshown()
+	if len(refs) > 0 {
+		if err := sessions.Discard(ctx, c.Agent, refs, c.next()); err != nil {
+			log.WarnContext(ctx, "deleted or muted items could not be released; they count as shown",
+				"agent", c.Agent, "items", len(refs), "error", err)
+		}
+	}
+	if len(got.shown) > 0 && c.RequestID != "" {
+		if err := sessions.Omit(ctx, c.Agent, got.shown, c.next()); err != nil {
+			log.WarnContext(ctx, "could not remove items shown before from a retry's record; a retry may return them again",
+				"agent", c.Agent, "items", len(got.shown), "error", err)
+		}
+	}
 }
 
 // down reports whether a store is unavailable although the request still has time.
@@ -97,19 +182,4 @@ func each[T, R any](list []T, of func(T) R) []R {
 		out[i] = of(list[i])
 	}
 	return out
-}
-
-// oldSessionPage continues with the previous session after a failure; it returns cause if there
-// is no session either. Whichever store is down, the page lacks a new search: its items were
-// checked when the session was built and are not shown twice.
-func (e *Engine) oldSessionPage(ctx context.Context, c *call, cause error) (page, error) {
-	if !down(ctx, cause) {
-		return page{}, cause
-	}
-	p, err := c.pop(ctx, c.Limit)
-	if err != nil || len(p.Refs) == 0 {
-		return page{}, cause
-	}
-	p.missing = degraded.Recall
-	return p, nil
 }

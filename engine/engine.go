@@ -22,8 +22,8 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// pageTries is how often a refresh chooses again when other servers hand out everything it has
-// chosen, and how often an answer refreshes when all of its items were deleted.
+// pageTries is how often a call recalls at most: again, if other servers hand out everything it has
+// chosen or all items of its page were deleted.
 const pageTries = 4
 
 // Seen is the part of a dedup store that the engine uses.
@@ -138,7 +138,6 @@ func (c Config) Validate() error {
 // Engine serves the feed. It is safe for concurrent use.
 type Engine struct {
 	stores    Stores
-	direct    recall.Source // Recall without the front that readers share
 	cfg       Config
 	turns     turns  // of refreshes
 	edits     turns  // of changes to an agent's profile
@@ -157,11 +156,14 @@ func New(stores Stores, cfg Config) (*Engine, error) {
 		return nil, errors.New("engine: the recall source is missing")
 	}
 	e := &Engine{
-		stores: stores, direct: recall.Direct(stores.Recall), cfg: cfg,
+		stores: stores, cfg: cfg,
 		turns: turns{of: map[turnOf]*turn{}}, edits: turns{of: map[turnOf]*turn{}},
 	}
-	e.stages = stages{e: e, at: cfg.Clock, recall: stores.Recall, enter: e.enter, counted: true}
-	e.failOpen = failOpen{e: e, sessionless: newSessionlessPages()}
+	e.failOpen = failOpen{stores: &e.stores, cfg: &e.cfg, sessionless: newSessionlessPages()}
+	e.stages = stages{
+		cfg: &e.cfg, stores: &e.stores, failOpen: &e.failOpen, direct: recall.Direct(stores.Recall),
+		at: cfg.Clock, recall: stores.Recall, enter: e.cfg.enter, counted: true,
+	}
 	if cfg.Remember || stores.Fallback != nil {
 		e.failOpen.served = newServed()
 	}
@@ -184,6 +186,10 @@ func (e *Engine) Feed(ctx context.Context, r Request) (Answer, error) {
 		}
 		c := e.newCall(r)
 		a, err := e.page(ctx, c)
+		lost, some := c.abandonFrom(err)
+		if some {
+			e.abandoned.add(ctx, c.Agent, lost)
+		}
 		if err == nil && r.Why {
 			e.why(ctx, r.Agent, c.profile, &a)
 		}
@@ -194,61 +200,47 @@ func (e *Engine) Feed(ctx context.Context, r Request) (Answer, error) {
 	return a, err
 }
 
-// page answers a call that hands out a page.
-func (e *Engine) page(ctx context.Context, c *call) (Answer, error) {
-	p, err := e.failOpen.retried(c)
+// answer records the page, starts reading the next one, and returns the answer.
+func (e *Engine) answer(ctx context.Context, c *call, p page, got hydrated) Answer {
+	e.record(ctx, c, p, got)
+	if p.HasMore && p.from != sessionless {
+		e.stores.Prefetch.After(c.Agent, c.Feed, c.Limit)
+	}
+	c.profile = got.profile
+	missing := p.missing | got.missing
+	missing.Count()
+	a := Answer{
+		Docs: got.docs, Refs: got.refs, HasMore: p.HasMore, Degraded: missing.Names(), NewReader: c.first && missing == 0,
+	}
+	trends := e.stores.Home.Trends
+	if trends != nil && c.Feed == feed.HomeFeed {
+		a.Trends = trends.Trends(feed.IDs(got.refs))
+	}
+	return a
+}
+
+// record records the page that is being answered. It records a replayed page again, which changes
+// nothing, because the earlier answer may have been lost with its server; it does not count it
+// again.
+func (e *Engine) record(ctx context.Context, c *call, p page, got hydrated) {
+	if p.from == sessionless && p.Replayed {
+		return
+	}
+	given := feed.GivenKeys(got.refs)
+	keys := append(feed.Keys(got.refs), given...)
+	e.failOpen.delivered(ctx, c, p, got.refs, keys)
 	switch {
-	case err != nil:
-		return Answer{}, err
-	case p.Replayed:
-		return e.deliver(ctx, c, p)
+	case p.from == sessionless:
+	case e.cfg.RecordServed:
+		e.stores.Recorder.Deliver(c.Agent, keys)
+	default:
+		e.stores.Recorder.Deliver(c.Agent, given)
 	}
-	flow := e.loadMore
-	if c.Action == ActionRefresh {
-		flow = e.refresh
-	}
-	a, err := flow(ctx, c)
-	call, some := c.abandonFrom(err)
-	if some {
-		e.abandoned.add(ctx, c.Agent, call)
-	}
-	return a, err
+	e.tally(c, got)
 }
 
 // Close stops the background work, and waits for store calls in progress.
 func (e *Engine) Close() { e.abandoned.close() }
-
-// loadMore returns the next page of the agent's session; without a session it refreshes. It also
-// refreshes after a pop whose answer was lost: the page step of the refresh returns the items
-// that the pop took, if any.
-func (e *Engine) loadMore(ctx context.Context, c *call) (Answer, error) {
-	p, err := c.pop(ctx, c.Limit)
-	countLoadMore(p, err)
-	if e.failOpen.allows(ctx, err) {
-		return e.refresh(ctx, c)
-	}
-	if err != nil {
-		return Answer{}, err
-	}
-	if len(p.Refs) == 0 && !p.Replayed {
-		return e.refresh(ctx, c)
-	}
-	return e.deliver(ctx, c, p)
-}
-
-func (e *Engine) profile(ctx context.Context, agent string) (feed.Profile, error) {
-	p, err := e.stores.Catalog.Profile(ctx, agent)
-	if errors.Is(err, feed.ErrNotFound) {
-		return feed.Profile{}, nil
-	}
-	return p, err
-}
-
-// query returns the recall query of an agent, and the variant of its ranking.
-func (e *Engine) query(agent string, p feed.Profile) (q feed.Query, variant string) {
-	variant, ranking := e.cfg.Rankings.For(agent)
-	return feed.Query{Agent: agent, Profile: p, Ranking: ranking, Origin: e.cfg.origin(e.cfg.Clock()), N: e.cfg.N}, variant
-}
 
 // origin returns the reference time of the decay, rounded down to make equal recalls identical.
 func (c *Config) origin(now time.Time) time.Time {

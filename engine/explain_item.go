@@ -18,7 +18,7 @@ func (x *explaining) item(ctx context.Context) error {
 	if x.r.Item == "" {
 		return nil
 	}
-	docs, _, err := x.e.stores.Catalog.Hydrate(ctx, x.r.Agent, []string{x.r.Item})
+	docs, _, err := x.stages.stores.Catalog.Hydrate(ctx, x.r.Agent, []string{x.r.Item})
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func (x *explaining) item(ctx context.Context) error {
 	found := factors[0].Known
 	if found {
 		setFactors(&out.Explained, factors[0], &x.query.Ranking)
-		out.Source, out.Score = x.e.direct.Name(), factors[0].Score
+		out.Source, out.Score = x.stages.direct.Name(), factors[0].Score
 	}
 	return x.elsewhere(ctx, out, &it, found)
 }
@@ -89,7 +89,7 @@ func (x *explaining) candidateReason(c *api.Explained, it *feed.Item) string {
 		return fmt.Sprintf("%s. The page of %d is full before it; it is at position %d of the session after the page%s.%s%s%s",
 			ranks, x.r.Limit, ahead, varietyReason(c.Variety), storyReason(c), patternReason(c.Variety), repeatReason(c))
 	case api.OutcomeOutside:
-		return fmt.Sprintf("%s, but the session, which has at most %d positions (recall.n), is full before it.", ranks, x.e.cfg.N)
+		return fmt.Sprintf("%s, but the session, which has at most %d positions (recall.n), is full before it.", ranks, x.stages.cfg.N)
 	case api.OutcomeSeen:
 		return fmt.Sprintf("%s, but it is in the filter of %s: the agent was given it, or an item of its group, that day. "+
 			"It may also be a false positive, at the rate of dedup.false_positive_rate.", ranks, c.Day)
@@ -173,14 +173,14 @@ func (x *explaining) outside(ctx context.Context, out *api.ExplainedItem) error 
 	}
 	ends := "while the page is not full"
 	if x.out.OutOfTime {
-		ends = "for " + feed.DurationText(x.e.cfg.RoundsFor) + ", a tenth of server.request_timeout"
+		ends = "for " + feed.DurationText(x.stages.cfg.RoundsFor) + ", a tenth of server.request_timeout"
 	}
 	out.Reason = fmt.Sprintf("Its score of %.4g is behind the %.4g of the last of the %d candidates, which were recalled in %s; "+
 		"recall continues only %s.", out.Score, x.last.Score, n, plural(x.out.Counts.Rounds, "round"), ends)
 	inside, end := x.enter(ctx, dedupStage)
 	defer end()
-	checked, err := x.e.stores.Seen.Check(inside, x.r.Agent, []string{out.Group}, x.now)
-	if x.e.failOpen.allows(ctx, err) {
+	checked, err := x.stages.stores.Seen.Check(inside, x.r.Agent, []string{out.Group}, x.now)
+	if x.stages.failOpen.allows(ctx, err) {
 		return nil
 	}
 	if err != nil {

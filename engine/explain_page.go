@@ -42,12 +42,14 @@ func (x *explaining) page(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.sessionless = x.missing&degraded.Dedup != 0
+	if x.missing&degraded.Dedup != 0 {
+		p.from = sessionless
+	}
 	got, err := fillPage(ctx, d, x.r.Limit, &p)
 	if err != nil {
 		return err
 	}
-	x.missing |= got.missing()
+	x.missing |= got.missing
 	outcomes := make(map[string]api.Outcome, len(got.refs)+got.short())
 	for outcome, refs := range map[api.Outcome][]feed.Ref{api.OutcomePaged: got.refs, api.OutcomeGone: got.gone, api.OutcomeMuted: got.muted} {
 		for _, ref := range refs {
@@ -64,7 +66,7 @@ func (x *explaining) contents(ctx context.Context, outcomes map[string]api.Outco
 	ctx, end := x.enter(ctx, hydrateStage)
 	defer end()
 	ids := each(x.out.Candidates, func(c api.Explained) string { return c.ID })
-	docs, _, err := x.e.stores.Catalog.Hydrate(ctx, x.r.Agent, ids)
+	docs, _, err := x.stages.stores.Catalog.Hydrate(ctx, x.r.Agent, ids)
 	if err != nil && (len(docs) != len(ids) || !down(ctx, err)) {
 		return err
 	}

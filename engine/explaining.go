@@ -31,7 +31,8 @@ func (e *Engine) Explain(ctx context.Context, r ExplainRequest) (api.Explanation
 		ctx, span = e.cfg.Tracer.Start(ctx, "explain", trace.WithAttributes(attribute.String("freshet.agent", r.Agent)))
 		defer span.End()
 	}
-	x := &explaining{e: e, r: r, begun: e.cfg.Clock(), best: map[string]string{}, ofDay: map[string]int{}, counts: map[api.Outcome]int{}}
+	x := &explaining{stages: e.stages, r: r, begun: e.cfg.Clock(), best: map[string]string{}, ofDay: map[string]int{}, counts: map[api.Outcome]int{}}
+	x.stages.recall, x.stages.enter, x.stages.counted = x.stages.direct, x.enter, false
 	for _, step := range []func(context.Context) error{x.open, x.recall, x.page, x.factors, x.item} {
 		if err := step(ctx); err != nil {
 			return api.Explanation{}, err
@@ -51,11 +52,10 @@ func (e *Engine) Ranking(agent string) (variant string, r feed.Ranking) {
 
 // explaining holds the state of one explanation.
 type explaining struct {
-	e         *Engine
+	stages    stages
 	r         ExplainRequest
 	begun     time.Time
 	now       time.Time // of the refresh
-	stages    stages
 	query     feed.Query
 	curve     *feed.DecayFunc
 	out       api.Explanation
@@ -80,14 +80,14 @@ var (
 	factorsTime = stage{name: "factors"}
 )
 
-// enter is [Engine.enter] for an explanation, which reports times in the answer, not in the
+// enter is [Config.enter] for an explanation, which reports times in the answer, not in the
 // metrics.
 func (x *explaining) enter(ctx context.Context, s stage) (context.Context, func()) {
 	to := map[string]*float64{
 		profileTime.name: &x.out.Times.Profile, recallStage.name: &x.out.Times.Recall, dedupStage.name: &x.out.Times.Dedup,
 		hydrateStage.name: &x.out.Times.Hydrate, factorsTime.name: &x.out.Times.Factors,
 	}[s.name]
-	return x.e.enter(ctx, stage{s.name, prometheus.ObserverFunc(func(seconds float64) {
+	return x.stages.cfg.enter(ctx, stage{s.name, prometheus.ObserverFunc(func(seconds float64) {
 		*to += milliseconds(time.Duration(seconds * float64(time.Second)))
 	})})
 }
@@ -98,7 +98,7 @@ func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 
 func (x *explaining) open(ctx context.Context) error {
 	ctx, end := x.enter(ctx, profileTime)
 	defer end()
-	profile, err := x.e.profile(ctx, x.r.Agent)
+	profile, err := x.stages.profile(ctx, x.r.Agent)
 	if err != nil {
 		return err
 	}
@@ -107,8 +107,8 @@ func (x *explaining) open(ctx context.Context) error {
 		x.now = x.begun
 	}
 	var run string
-	x.query, run = x.e.query(x.r.Agent, profile)
-	x.query.Origin = x.e.cfg.origin(x.now)
+	x.query, run = x.stages.query(x.r.Agent, profile)
+	x.query.Origin = x.stages.cfg.origin(x.now)
 	if x.r.Ranking != nil {
 		x.query.Ranking = *x.r.Ranking
 	}
@@ -123,8 +123,8 @@ func (x *explaining) open(ctx context.Context) error {
 
 // recall runs the rounds as [stages.choose] does and records all candidates.
 func (x *explaining) recall(ctx context.Context) (err error) {
-	x.stages = stages{e: x.e, at: func() time.Time { return x.now }, recall: x.e.direct, enter: x.enter, scores: map[homeProposal]homeScore{}}
-	r := x.stages.rounds(wanted{x.r.Agent, x.r.Feed, x.query, x.r.Limit, x.r.Limit, x.e.cfg.RoundsFor})
+	x.stages.at, x.stages.scores = func() time.Time { return x.now }, map[homeProposal]homeScore{}
+	r := x.stages.rounds(wanted{x.r.Agent, x.r.Feed, x.query, x.r.Limit, x.r.Limit, x.stages.cfg.RoundsFor})
 	r.builder.Explain()
 	defer r.release()
 	for r.next(ctx) {
@@ -181,7 +181,7 @@ func (x *explaining) list(n api.Explained) {
 		x.out.Unlisted++
 		x.counts[n.Outcome]++
 		x.ofDay[n.Day]++
-		if n.Outcome == api.OutcomeSeen && x.e.cfg.ShowAgain && x.ofDay[n.Day] <= x.e.cfg.N {
+		if n.Outcome == api.OutcomeSeen && x.stages.cfg.ShowAgain && x.ofDay[n.Day] <= x.stages.cfg.N {
 			x.unlisted = append(x.unlisted, n)
 		}
 		return
@@ -259,7 +259,7 @@ func (x *explaining) factors(ctx context.Context) error {
 func (x *explaining) ask(ctx context.Context, ids []string) ([]recall.Factors, error) {
 	ctx, end := x.enter(ctx, factorsTime)
 	defer end()
-	return x.e.Factors(ctx, x.query, ids)
+	return x.stages.factors(ctx, x.query, ids)
 }
 
 func setFactors(c *api.Explained, f recall.Factors, r *feed.Ranking) {

@@ -34,21 +34,22 @@ type Filters = dedup.Filters
 // failOpen is the engine's state for outages of the dedup or session store, and for the time
 // after them: whether it answers, what this process has handed out, and the pages of that time.
 type failOpen struct {
-	e           *Engine
+	stores      *Stores
+	cfg         *Config
 	served      *served // nil means nothing is remembered
 	sessionless *sessionlessPages
 }
 
 // allows reports whether the engine answers despite an error of the dedup or session store.
 func (f *failOpen) allows(ctx context.Context, err error) bool {
-	return f.e.stores.Fallback != nil && down(ctx, err)
+	return f.stores.Fallback != nil && down(ctx, err)
 }
 
 // retried returns, as a replayed page, the page handed out without the stores for the call's
 // request id. The error is [cache.ErrConflict] if that was a different call.
 func (f *failOpen) retried(c *call) (page, error) {
-	p, err := f.sessionless.get(c, f.e.cfg.Clock())
-	if !p.sessionless {
+	p, err := f.sessionless.get(c, f.cfg.Clock())
+	if p.from != sessionless {
 		return page{}, nil
 	}
 	return p, err
@@ -59,10 +60,10 @@ func (f *failOpen) page(c *call, found chosen) (page, error) {
 	refs := found.ranked[:min(c.Limit, len(found.ranked))]
 	p, err := f.sessionless.put(c, page{
 		Page:    cache.Page{Refs: refs, HasMore: len(found.ranked) > len(refs)},
-		missing: found.missing | degraded.Session, sessionless: true,
-	}, f.e.cfg.Clock())
+		missing: found.missing | degraded.Session, from: sessionless,
+	}, f.cfg.Clock())
 	if err == nil && !p.Replayed {
-		f.served.add(c.Agent, feed.ClaimKeys(refs), true, f.e.cfg.Clock())
+		f.served.add(c.Agent, feed.ClaimKeys(refs), true, f.cfg.Clock())
 	}
 	return p, err
 }
@@ -71,11 +72,11 @@ func (f *failOpen) page(c *call, found chosen) (page, error) {
 // stores go to disk, to be made pending or recorded. The answer is sent even if that fails, which
 // is the meaning of failing open.
 func (f *failOpen) delivered(ctx context.Context, c *call, p page, refs []feed.Ref, keys []string) {
-	if !p.sessionless {
+	if p.from != sessionless {
 		if f.served != nil {
-			f.sessionless.note(c, p, refs, f.e.cfg.Clock()) // first: an equal call may be checking
+			f.sessionless.note(c, p, refs, f.cfg.Clock()) // first: an equal call may be checking
 		}
-		f.served.add(c.Agent, keys, false, f.e.cfg.Clock())
+		f.served.add(c.Agent, keys, false, f.cfg.Clock())
 		return
 	}
 	f.keep(ctx, c.Agent, keys)
@@ -83,49 +84,57 @@ func (f *failOpen) delivered(ctx context.Context, c *call, p page, refs []feed.R
 
 // keep writes to disk the keys that an agent is shown while the stores are down.
 func (f *failOpen) keep(ctx context.Context, agent string, keys []string) {
-	if err := f.e.stores.Fallback.Keep(agent, keys, f.e.cfg.Clock()); err != nil {
-		f.e.cfg.Log.ErrorContext(ctx, "could not save impressions on disk; their items may be shown again",
+	if err := f.stores.Fallback.Keep(agent, keys, f.cfg.Clock()); err != nil {
+		f.cfg.Log.ErrorContext(ctx, "could not save impressions on disk; their items may be shown again",
 			"agent", agent, "impressions", len(keys), "error", err)
 	}
 }
 
 // recovering reports whether answers must say that the stores were down.
 func (f *failOpen) recovering() bool {
-	return f.e.stores.Recovery != nil && f.e.stores.Recovery.Recovering()
+	return f.stores.Recovery != nil && f.stores.Recovery.Recovering()
+}
+
+// unchecked returns what an answer lacks if its items were not checked while the stores recover.
+func (f *failOpen) unchecked() degraded.Parts {
+	if f.recovering() {
+		return degraded.Dedup
+	}
+	return 0
 }
 
 // unseen removes from a page the items that this process handed out and, while the stores recover
 // from an outage, the items now in a filter: a session that outlived a fault may still hold them.
-// Items that an equal call was answered with from the same record stay. unsure reports that the
+// Items that an equal call was answered with from the same record stay. missing is Dedup if the
 // page may hold more such items, which no server has recorded yet.
-func (f *failOpen) unseen(ctx context.Context, c *call, refs []feed.Ref) (left []feed.Ref, unsure bool) {
-	left, unsure = f.unknown(ctx, c.Agent, refs)
+func (f *failOpen) unseen(ctx context.Context, c *call, refs []feed.Ref) (left []feed.Ref, missing degraded.Parts) {
+	left, missing = f.unknown(ctx, c.Agent, refs)
 	if len(left) == len(refs) || c.RequestID == "" {
-		return left, unsure
+		return left, missing
 	}
-	alike, err := f.sessionless.get(c, f.e.cfg.Clock())
+	alike, err := f.sessionless.get(c, f.cfg.Clock())
 	return slices.DeleteFunc(slices.Clone(refs), func(r feed.Ref) bool {
 		return !slices.Contains(left, r) && (err != nil || !slices.Contains(alike.Refs, r))
-	}), unsure
+	}), missing
 }
 
-func (f *failOpen) unknown(ctx context.Context, agent string, refs []feed.Ref) (left []feed.Ref, unsure bool) {
-	refs = f.served.unknown(agent, refs, f.e.cfg.RecordServed, f.e.cfg.Clock())
-	unsure = f.recovering()
-	if !unsure || len(refs) == 0 {
-		return refs, unsure
+func (f *failOpen) unknown(ctx context.Context, agent string, refs []feed.Ref) (left []feed.Ref, missing degraded.Parts) {
+	refs = f.served.unknown(agent, refs, f.cfg.RecordServed, f.cfg.Clock())
+	missing = f.unchecked()
+	if missing == 0 || len(refs) == 0 {
+		return refs, missing
 	}
-	ctx, end := f.e.enter(ctx, dedupStage)
+	ctx, end := f.cfg.enter(ctx, dedupStage)
 	defer end()
-	recorded, err := f.e.stores.Recovery.Recorded(ctx, agent, feed.Keys(refs), f.e.cfg.Clock())
+	recorded, err := f.stores.Recovery.Recorded(ctx, agent, feed.Keys(refs), f.cfg.Clock())
 	if err != nil {
-		f.e.cfg.Log.WarnContext(ctx, "could not check a page for items recorded meanwhile; it is returned unchecked", "agent", agent, "error", err)
-		return refs, true
+		f.cfg.Log.WarnContext(ctx, "could not check a page for items recorded meanwhile; it is returned unchecked", "agent", agent, "error", err)
+		return refs, missing
 	}
 	for i, known := range byRef(refs, recorded, func(group, id bool) bool { return group || id }) {
 		if !known {
 			left = append(left, refs[i])
 		}
 	}
-	return left, true
+	return left, missing
 }

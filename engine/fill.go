@@ -1,17 +1,12 @@
 package engine
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/freshet/freshet/engine/degraded"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/feed/api"
-	"github.com/freshet/freshet/recall"
-	"github.com/freshet/freshet/social"
 )
 
 // topUps is how often a page that lost items to deletion is topped up. A page with nothing left
@@ -42,7 +37,7 @@ func fillPage(ctx context.Context, d pageSource, limit int, p *page) (hydrated, 
 			return hydrated{}, err
 		}
 	}
-	if p.sessionless {
+	if p.from == sessionless {
 		return got, nil
 	}
 	topUp(ctx, d, limit, p, &got)
@@ -83,7 +78,7 @@ func (h *hydrated) undelivered(first []feed.Ref) []feed.Ref {
 // answered with meanwhile: that call may deliver it.
 func readOn(ctx context.Context, d pageSource, limit int, p *page, got hydrated, err error) (hydrated, error) {
 	taken := p.Refs
-	own := !p.sessionless && !p.Replayed
+	own := p.from != sessionless && !p.Replayed
 	for try := 0; own && try < passOver; try++ {
 		readable := err == nil || len(got.lost) == 0
 		if readable || !p.HasMore || ctx.Err() != nil {
@@ -132,7 +127,7 @@ func topUp(ctx context.Context, d pageSource, limit int, p *page, got *hydrated)
 		got.further = append(got.further, more.Refs...)
 		fill, err := d.read(ctx, more)
 		if err != nil {
-			got.unread |= cmp.Or(fill.unread, degraded.Catalog)
+			got.missing |= fill.missing
 			return
 		}
 		got.add(fill)
@@ -150,8 +145,7 @@ type hydrated struct {
 	muted   []feed.Ref     // refused by the profile as it is now
 	lost    []feed.Ref     // content that cannot be read at the moment
 	shown   []feed.Ref     // handed out without the session store, which still held them
-	unread  degraded.Parts // the parts whose content could not be read
-	unsure  bool           // the stores may lack further items that were handed out
+	missing degraded.Parts // the parts whose content could not be read, and Dedup if other items may have been handed out
 
 	first     []feed.Doc // the docs that no other call was answered with
 	firstRefs []feed.Ref // of first
@@ -172,14 +166,6 @@ func (h *hydrated) unshown() []feed.Ref {
 	return slices.DeleteFunc(out, func(r feed.Ref) bool { return held[r.Group] || held[r.ID] })
 }
 
-func (h *hydrated) missing() degraded.Parts {
-	p := h.unread
-	if h.unsure {
-		p |= degraded.Dedup
-	}
-	return p
-}
-
 // deliver records that no other call was answered with the docs so far.
 func (h *hydrated) deliver() {
 	h.first, h.firstRefs = slices.Clip(h.docs), slices.Clip(h.refs) // clipped, because both lists grow separately
@@ -195,8 +181,7 @@ func (h *hydrated) add(more hydrated) {
 	h.muted = append(h.muted, more.muted...)
 	h.lost = append(h.lost, more.lost...)
 	h.shown = append(h.shown, more.shown...)
-	h.unread |= more.unread
-	h.unsure = h.unsure || more.unsure
+	h.missing |= more.missing
 }
 
 // short returns how many refs of the page have nothing to show.
@@ -205,107 +190,4 @@ func (h *hydrated) short() int { return len(h.gone) + len(h.muted) + len(h.shown
 // cut limits the page to most items.
 func (h *hydrated) cut(most int) {
 	h.docs, h.refs = h.docs[:min(len(h.docs), most)], h.refs[:min(len(h.refs), most)]
-}
-
-// hydrate reads the content of refs to be shown for the first time. While the catalog is
-// down it returns the cached items, and the others as lost; if nothing is cached it also returns
-// the error.
-func (s *stages) hydrate(ctx context.Context, agent string, refs []feed.Ref) (hydrated, error) {
-	if len(refs) == 0 {
-		return hydrated{docs: []feed.Doc{}}, nil
-	}
-	ctx, end := s.enter(ctx, hydrateStage)
-	defer end()
-	docs, profile, err := s.e.stores.Catalog.Hydrate(ctx, agent, feed.IDs(refs))
-	if err != nil && (len(docs) != len(refs) || !down(ctx, err)) {
-		return hydrated{}, err
-	}
-	got := hydrated{profile: &profile, docs: make([]feed.Doc, 0, len(refs)), refs: make([]feed.Ref, 0, len(refs))}
-	if errors.Is(err, social.ErrUnavailable) {
-		got.unread = degraded.Social // set even if cached posts were returned
-	}
-	refused, indexErr := s.refused(ctx, &profile, refs)
-	if indexErr != nil && !down(ctx, indexErr) {
-		return hydrated{}, indexErr
-	}
-	err = cmp.Or(err, indexErr)
-	now, refusals := s.at().Unix(), profile.Refusals()
-	for i, doc := range docs {
-		ref := refs[i]
-		undecided := indexErr != nil && !feed.IsPost(ref.ID) // the index would say whether the profile refuses it
-		if err != nil && (doc.Missing() || undecided) {
-			got.lost = append(got.lost, ref)
-			got.unread |= unread(ref.ID, err)
-			continue
-		}
-		outcome := classify(refusals, agent, ref, doc, now, got.unread)
-		if outcome == api.OutcomePaged && refused[ref.ID] {
-			outcome = api.OutcomeMuted
-		}
-		switch outcome {
-		case api.OutcomeGone, api.OutcomeOwn:
-			got.gone = append(got.gone, ref)
-		case api.OutcomeMuted:
-			got.muted = append(got.muted, ref)
-		default:
-			got.docs = append(got.docs, doc)
-			got.refs = append(got.refs, ref)
-		}
-	}
-	if len(got.lost) == len(refs) {
-		return got, err
-	}
-	return got, nil
-}
-
-// refused returns the items that the profile refuses for reasons that only the index knows.
-func (s *stages) refused(ctx context.Context, p *feed.Profile, refs []feed.Ref) (map[string]bool, error) {
-	asked, ok := s.e.direct.(recall.Refuser)
-	if !ok || !p.HasMutes() {
-		return nil, nil
-	}
-	return asked.Refused(ctx, p, feed.IDs(refs))
-}
-
-// unread returns the part that an answer lacks if the content of an item could not be read.
-func unread(id string, err error) degraded.Parts {
-	if feed.IsPost(id) && errors.Is(err, social.ErrUnavailable) {
-		return degraded.Social
-	}
-	return degraded.Catalog
-}
-
-// classify returns the outcome of a ref with that content. OutcomeGone means that the item was
-// deleted; that it is no longer as checked and claimed, since it changed its group or is dated in
-// the future, and will be chosen again as it is now; or that the reader has unfollowed its
-// author, if unread says that this is known. OutcomeOwn means that only the content names the
-// agent as an author. OutcomeMuted means that the profile refuses it; OutcomePaged, that it can
-// be shown.
-func classify(r *feed.Refusals, agent string, ref feed.Ref, doc feed.Doc, now int64, unread degraded.Parts) api.Outcome {
-	if doc.Missing() {
-		return api.OutcomeGone
-	}
-	if group, at, err := doc.Head(); err != nil || group != ref.Group || at > now {
-		return api.OutcomeGone
-	}
-	if mayBeBy(doc, agent) && isBy(doc, agent) {
-		return api.OutcomeOwn
-	}
-	if r.Ref(ref) || r.Selective() && refused(r, doc) {
-		return api.OutcomeMuted
-	}
-	if ref.Source == feed.SourceFollowing && !doc.Listed && unread&degraded.Social == 0 {
-		return api.OutcomeGone
-	}
-	return api.OutcomePaged
-}
-
-// mayBeBy reports whether a document can name the agent among several authors, without parsing it.
-func mayBeBy(doc feed.Doc, agent string) bool {
-	return agent != "" && bytes.Contains(doc.JSON, []byte(agent)) && bytes.Contains(doc.JSON, []byte(`"freshet_author_ids"`))
-}
-
-func refused(r *feed.Refusals, doc feed.Doc) bool {
-	it, err := doc.Item()
-	return err != nil || r.Item(&it)
 }

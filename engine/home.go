@@ -77,7 +77,7 @@ type sourceQueue struct {
 
 // homeSupply prepares the sources for a page of that many positions.
 func (s *stages) homeSupply(positions int) *homeSupply {
-	h := &homeSupply{home: &s.e.stores.Home, stages: s}
+	h := &homeSupply{home: &s.stores.Home, stages: s}
 	shares := h.home.Pattern.Shares(positions)
 	add := func(source feed.Source, missing degraded.Parts, n int, propose proposeFunc) {
 		h.queues = append(h.queues, &sourceQueue{source: source, missing: missing, propose: propose, n: n, want: shares[source]})
@@ -97,7 +97,7 @@ func (s *stages) homeSupply(positions int) *homeSupply {
 	if h.home.Trending != nil {
 		add(feed.SourceTrending, degraded.Trending, homeAtOnce, proposer(h.home.Trending))
 	}
-	add(feed.SourceDiscovery, degraded.Discovery, min(homeAtOnce, s.e.cfg.N), h.discover)
+	add(feed.SourceDiscovery, degraded.Discovery, min(homeAtOnce, s.cfg.N), h.discover)
 	return h
 }
 
@@ -283,5 +283,5 @@ func (h *homeSupply) enough(survivors []feed.Candidate) bool {
 }
 
 func (h *homeSupply) arrange(r *rounds) []feed.Ref {
-	return r.builder.Blend(r.survivors, h.home.Pattern, r.query.Ranking.Diversity, r.page, h.stages.e.cfg.N)
+	return r.builder.Blend(r.survivors, h.home.Pattern, r.query.Ranking.Diversity, r.page, h.stages.cfg.N)
 }

@@ -158,12 +158,12 @@ func newStage(name string) stage {
 }
 
 // enter begins a stage; the function it returns ends it.
-func (e *Engine) enter(ctx context.Context, s stage) (context.Context, func()) {
+func (c *Config) enter(ctx context.Context, s stage) (context.Context, func()) {
 	timer := prometheus.NewTimer(s.seconds)
-	if e.cfg.Tracer == nil {
+	if c.Tracer == nil {
 		return ctx, func() { timer.ObserveDuration() }
 	}
-	ctx, span := e.cfg.Tracer.Start(ctx, s.name)
+	ctx, span := c.Tracer.Start(ctx, s.name)
 	return ctx, func() {
 		span.End()
 		timer.ObserveDuration()

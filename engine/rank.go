@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -21,11 +20,11 @@ func (e *Engine) Rank(ctx context.Context, agent string, at time.Time, n int, ra
 	if err := feed.CheckAgentID(agent); err != nil {
 		return feed.Profile{}, nil, err
 	}
-	profile, err := e.profile(ctx, agent)
+	profile, err := e.stages.profile(ctx, agent)
 	if err != nil {
 		return feed.Profile{}, nil, err
 	}
-	q, _ := e.query(agent, profile)
+	q, _ := e.stages.query(agent, profile)
 	if !at.IsZero() {
 		q.Origin = at.UTC().Truncate(time.Second)
 	}
@@ -42,7 +41,7 @@ func (e *Engine) Rank(ctx context.Context, agent string, at time.Time, n int, ra
 		if r.Diversity.On() || r.Explore.Share > 0 {
 			q.N = max(n, e.cfg.N) // as many as a refresh places
 		}
-		list, err := rank(ctx, e.direct, q)
+		list, err := rank(ctx, e.stages.direct, q)
 		if err != nil {
 			return feed.Profile{}, nil, err
 		}
@@ -88,13 +87,5 @@ func inPages(agent string, q *feed.Query, list []feed.Candidate) []feed.Candidat
 
 // Factors returns the score components of each id, by the profile, ranking and origin of q.
 func (e *Engine) Factors(ctx context.Context, q feed.Query, ids []string) ([]recall.Factors, error) {
-	explainer, ok := e.direct.(recall.Explainer)
-	if !ok {
-		return nil, fmt.Errorf("%s: this recall source cannot explain its scores", e.direct.Name())
-	}
-	factors, err := explainer.Explain(ctx, q, ids)
-	if err != nil {
-		return nil, fmt.Errorf("explain from %s: %w", e.direct.Name(), err)
-	}
-	return factors, nil
+	return e.stages.factors(ctx, q, ids)
 }

@@ -19,10 +19,10 @@ type repeats struct {
 // newRepeats returns a collector of as many refs as a first round recalls. It collects nothing while
 // the stores recover, because pages are then checked for items already shown.
 func (s *stages) newRepeats() repeats {
-	if !s.e.cfg.ShowAgain || s.e.failOpen.recovering() {
+	if !s.cfg.ShowAgain || s.failOpen.recovering() {
 		return repeats{}
 	}
-	return repeats{limit: s.e.cfg.N}
+	return repeats{limit: s.cfg.N}
 }
 
 // add collects a candidate that was seen; it ignores pending ones. source is its source in home,

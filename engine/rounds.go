@@ -91,7 +91,7 @@ type wanted struct {
 func (s *stages) rounds(w wanted) rounds {
 	return rounds{
 		scratch: scratches.Get().(*scratch), wanted: w, stages: s,
-		supply: s.supply(&w), repeats: s.newRepeats(), begun: s.e.cfg.Clock(),
+		supply: s.supply(&w), repeats: s.newRepeats(), begun: s.cfg.Clock(),
 	}
 }
 
@@ -125,7 +125,7 @@ func (r *rounds) next(ctx context.Context) bool {
 		countVerdicts(r.verdicts)
 	}
 	r.last = len(r.rest) == 0 && r.supply.exhausted()
-	r.late = !r.last && r.stages.e.cfg.Clock().Sub(r.begun) >= r.budget
+	r.late = !r.last && r.stages.cfg.Clock().Sub(r.begun) >= r.budget
 	return true
 }
 
@@ -181,9 +181,9 @@ func (s *scratch) take(candidates []feed.Candidate) {
 func (r *rounds) check(ctx context.Context) error {
 	s := r.stages
 	inside, end := s.enter(ctx, dedupStage)
-	checked, err := s.e.stores.Seen.Check(inside, r.agent, r.keys, s.at())
+	checked, err := s.stores.Seen.Check(inside, r.agent, r.keys, s.at())
 	end()
-	blind := s.e.failOpen.allows(ctx, err)
+	blind := s.failOpen.allows(ctx, err)
 	switch {
 	case blind:
 		r.found.missing |= degraded.Dedup
@@ -191,7 +191,7 @@ func (r *rounds) check(ctx context.Context) error {
 	case err != nil:
 		return err
 	}
-	s.e.failOpen.served.mark(r.agent, r.keys, checked.Verdicts, s.e.cfg.RecordServed || blind, s.e.cfg.Clock())
+	s.failOpen.served.mark(r.agent, r.keys, checked.Verdicts, s.cfg.RecordServed || blind, s.cfg.Clock())
 	if r.number == 1 {
 		r.found.checkedAt, r.found.stale = checked.At, checked.Stale
 	}

@@ -80,7 +80,7 @@ func (l *sessionlessPages) put(c *call, p page, now time.Time) (page, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if before, err := l.find(c, now); before.Replayed {
-		before.missing, before.sessionless = before.missing|p.missing, true
+		before.missing, before.from = before.missing|p.missing, sessionless
 		return before, err
 	}
 	l.keep(c, p, now)

@@ -33,11 +33,11 @@ func (e *Engine) silentRefresh(ctx context.Context, r Request) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	profile, err := e.profile(ctx, r.Agent)
+	profile, err := e.stages.profile(ctx, r.Agent)
 	if err != nil {
 		return Answer{}, err
 	}
-	q, _ := e.query(r.Agent, profile)
+	q, _ := e.stages.query(r.Agent, profile)
 	q.Ranking.Explore = feed.Explore{} // a badge counts new items, best first
 	// Items are dated in whole seconds: an item later in the second of the refresh is new.
 	q.Since = since.Add(-time.Second)
@@ -60,9 +60,9 @@ func (e *Engine) silentRefresh(ctx context.Context, r Request) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	got.unsure = e.failOpen.recovering()
+	got.missing |= e.failOpen.unchecked()
 	unseen := len(found.ranked) - got.short()
-	missing := found.missing | got.missing()
+	missing := found.missing | got.missing
 	unknown := since.IsZero() && missing == 0 && !profile.Refreshed()
 	a := Answer{
 		Docs: got.docs, NewCount: min(unseen, most), HasMore: unseen > len(got.docs), Degraded: missing.Names(),
@@ -108,13 +108,14 @@ func (e *Engine) Preview(ctx context.Context, agent string, limit int, since tim
 	if err := (Request{Agent: agent, Action: ActionRefresh, Limit: limit}).Validate(); err != nil {
 		return nil, err
 	}
-	profile, err := e.profile(ctx, agent)
+	profile, err := e.stages.profile(ctx, agent)
 	if err != nil {
 		return nil, err
 	}
-	q, _ := e.query(agent, profile)
+	q, _ := e.stages.query(agent, profile)
 	q.Since = since
-	s := stages{e: e, at: e.cfg.Clock, recall: e.direct, enter: uncounted}
+	s := e.stages
+	s.recall, s.enter, s.counted = s.direct, uncounted, false
 	lists := make([][]feed.Ref, len(rankings))
 	for i, r := range rankings {
 		if err := r.Validate(); err != nil {
@@ -130,5 +131,5 @@ func (e *Engine) Preview(ctx context.Context, agent string, limit int, since tim
 	return lists, nil
 }
 
-// uncounted is [Engine.enter] without measuring, for work that no reader waits for.
+// uncounted is [Config.enter] without measuring, for work that no reader waits for.
 func uncounted(ctx context.Context, _ stage) (context.Context, func()) { return ctx, func() {} }

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/freshet/freshet/engine/degraded"
 	"github.com/freshet/freshet/feed"
@@ -66,45 +65,5 @@ func (*forYouSupply) enough([]feed.Candidate) bool { return true }
 
 func (*forYouSupply) arrange(r *rounds) []feed.Ref {
 	r.builder.Explore(r.agent, &r.query)
-	return r.builder.Build(r.survivors, r.query.Ranking.Diversity, r.page, r.stages.e.cfg.N)
-}
-
-// stages runs recall, dedup and hydration for one kind of request. Requests of readers share
-// recalls and are measured; an explanation queries the source directly, as of its own time, and
-// measures itself.
-type stages struct {
-	e       *Engine
-	at      feed.Clock // determines the dedup window, and which items are in the future
-	recall  recall.Source
-	enter   func(context.Context, stage) (context.Context, func())
-	counted bool                       // in metrics
-	scores  map[homeProposal]homeScore // of home, for explanations; nil otherwise
-}
-
-// chosen is the deduplicated, ranked list of one refresh.
-type chosen struct {
-	ranked    []feed.Ref
-	repeats   []feed.Ref // shown before, to follow ranked; only if recall has no more
-	earlier   int        // how many of those were shown before today
-	stale     []string   // groups pending for so long that they must be recorded again
-	checkedAt int64      // the dedup store's clock at the first check
-	missing   degraded.Parts
-	fallback  bool // the candidates are from a list for all readers
-}
-
-// session returns the refs that a refresh puts into the session.
-func (c *chosen) session() []feed.Ref {
-	if len(c.repeats) == 0 {
-		return c.ranked
-	}
-	return slices.Concat(c.ranked, c.repeats)
-}
-
-// choose runs rounds until as many candidates as wanted can be placed, or no more are available.
-func (s *stages) choose(ctx context.Context, w wanted) (chosen, error) {
-	r := s.rounds(w)
-	defer r.release()
-	for r.next(ctx) {
-	}
-	return r.chosen()
+	return r.builder.Build(r.survivors, r.query.Ranking.Diversity, r.page, r.stages.cfg.N)
 }

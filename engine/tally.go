@@ -213,7 +213,7 @@ func (e *Engine) wasShown(ctx context.Context, agent string, refs []feed.Ref) ([
 			keys = append(keys, r.GivenKey())
 		}
 	}
-	inside, end := e.enter(ctx, dedupStage)
+	inside, end := e.cfg.enter(ctx, dedupStage)
 	checked, err := e.stores.Seen.Check(inside, agent, keys, e.cfg.Clock())
 	end()
 	if e.failOpen.allows(ctx, err) {

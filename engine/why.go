@@ -92,7 +92,7 @@ func (e *Engine) why(ctx context.Context, agent string, profile *feed.Profile, a
 	if len(a.Docs) == 0 || profile == nil {
 		return
 	}
-	ctx, end := e.enter(ctx, whyStage)
+	ctx, end := e.cfg.enter(ctx, whyStage)
 	defer end()
 	if e.cfg.RoundsFor > 0 {
 		inTime, cancel := context.WithCancelCause(ctx)
@@ -101,8 +101,8 @@ func (e *Engine) why(ctx context.Context, agent string, profile *feed.Profile, a
 		ctx = inTime
 	}
 	ids := each(a.Docs, func(doc feed.Doc) string { return doc.ID })
-	q, _ := e.query(agent, *profile)
-	factors, err := e.Factors(ctx, q, ids)
+	q, _ := e.stages.query(agent, *profile)
+	factors, err := e.stages.factors(ctx, q, ids)
 	if err != nil {
 		e.cfg.Log.WarnContext(ctx, "an answer was sent without reasons", "agent", agent, "error", err)
 		degraded.Why.Count()
