@@ -17,8 +17,7 @@ import (
 //   - models: long random models and replays of real networks
 //   - s3: images in a real S3 bucket
 //
-// These tests take minutes. ".ci/run --full" runs all of them, ".ci/run" those that depend
-// on changed code.
+// These tests take minutes. ".ci/run --full" runs all of them, ".ci/run" none.
 func Full(t testing.TB, part string) {
 	t.Helper()
 	if !InFull(part) {
