@@ -55,16 +55,12 @@ const (
 type attempts struct {
 	plan    plan
 	turn    *ticket // nil before the call has waited for its turn to refresh
-	reader  *reader // nil if it must be read, or read again
-	chosen  int     // length of the list that was last chosen
-	deleted int     // candidates that a refresh has to get past, because they were deleted
-	recalls int     // attempts that chose a list
-}
-
-// reader is for whom a refresh recalls.
-type reader struct {
-	query feed.Query
-	known bool // they have refreshed before
+	opened  bool    // query and known are set
+	query   feed.Query
+	known   bool // the agent has refreshed before
+	chosen  int  // length of the list that was last chosen
+	deleted int  // candidates that a refresh has to get past, because they were deleted
+	recalls int  // attempts that chose a list
 }
 
 // page answers a call that hands out a page. An attempt claims a page, of the session or of
@@ -87,9 +83,9 @@ func (e *Engine) page(ctx context.Context, c *call) (Answer, error) {
 		case sessionEmpty:
 			err = e.afterSession(ctx, c, &t)
 		case allDeleted:
-			t.plan, t.reader, t.deleted = max(t.plan, fromRecall), nil, got.short()
+			t.plan, t.opened, t.deleted = max(t.plan, fromRecall), false, got.short()
 		case allUnreadable:
-			t.plan, t.reader, err = fromRecallOnly, nil, nil
+			t.plan, t.opened, err = fromRecallOnly, false, nil
 		}
 		if err != nil {
 			return Answer{}, err
@@ -188,7 +184,7 @@ func (t *attempts) leave() {
 // call if there is one, of the old session if a store is down, or sessionless if those that hold
 // what was shown are down.
 func (e *Engine) refresh(ctx context.Context, c *call, t *attempts) (page, error) {
-	first := t.reader == nil
+	first := !t.opened
 	if first {
 		if t.turn != nil {
 			t.turn.begin(e.cfg.Clock())
@@ -207,7 +203,7 @@ func (e *Engine) refresh(ctx context.Context, c *call, t *attempts) (page, error
 		}
 	}
 	t.recalls++
-	found, err := e.stages.choose(ctx, wanted{c.Agent, c.Feed, t.reader.query, c.Limit + t.deleted, c.Limit, e.cfg.RoundsFor})
+	found, err := e.stages.choose(ctx, wanted{c.Agent, c.Feed, t.query, c.Limit + t.deleted, c.Limit, e.cfg.RoundsFor})
 	if err != nil {
 		return e.oldSession(ctx, c, err)
 	}
@@ -229,14 +225,14 @@ func (e *Engine) refresh(ctx context.Context, c *call, t *attempts) (page, error
 		}
 	}
 	t.chosen = len(found.ranked) + len(found.repeats)
-	p, err := c.replace(ctx, &found, t.reader.known)
+	p, err := c.replace(ctx, &found, t.known)
 	if e.failOpen.allows(ctx, err) {
 		return e.failOpen.page(c, found)
 	}
 	return p, err
 }
 
-// open reads the agent's profile and, concurrently, the page of the call's request id, if any.
+// open reads for whom a refresh recalls and, concurrently, the page of the call's request id, if any.
 func (e *Engine) open(ctx context.Context, c *call, t *attempts) (before page, err error) {
 	ctx, end := e.cfg.enter(ctx, openStage)
 	defer end()
@@ -244,26 +240,31 @@ func (e *Engine) open(ctx context.Context, c *call, t *attempts) (before page, e
 	if c.RequestID == "" || c.step > 0 {
 		p, err = e.stages.profile(ctx, c.Agent)
 	} else {
-		group, gctx := errgroup.WithContext(ctx)
-		group.Go(safego.Func(func() (err error) {
-			p, err = e.stages.profile(gctx, c.Agent)
-			return err
-		}))
-		group.Go(safego.Func(func() (err error) {
-			before.Page, _, err = e.stores.Sessions.Replay(gctx, c.Agent, c.next())
-			if e.failOpen.allows(gctx, err) {
-				return nil
-			}
-			return err
-		}))
-		err = group.Wait()
+		p, before.Page, err = e.profileAndRecord(ctx, c)
 	}
 	if err != nil || before.Replayed {
 		return before, err
 	}
-	t.reader = &reader{known: p.Refreshed()}
-	t.reader.query, c.variant = e.stages.query(c.Agent, p)
+	t.opened, t.known = true, p.Refreshed()
+	t.query, c.variant = e.stages.query(c.Agent, p)
 	return before, nil
+}
+
+func (e *Engine) profileAndRecord(ctx context.Context, c *call) (p feed.Profile, before cache.Page, err error) {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(safego.Func(func() (err error) {
+		p, err = e.stages.profile(ctx, c.Agent)
+		return err
+	}))
+	group.Go(safego.Func(func() (err error) {
+		before, _, err = e.stores.Sessions.Replay(ctx, c.Agent, c.next())
+		if e.failOpen.allows(ctx, err) {
+			return nil
+		}
+		return err
+	}))
+	err = group.Wait()
+	return p, before, err
 }
 
 // oldSession continues with the previous session after a failure; it returns cause if there
