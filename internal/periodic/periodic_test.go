@@ -36,7 +36,7 @@ func TestEvery(t *testing.T) {
 	})
 }
 
-func TestEveryEndsWhileItWaits(t *testing.T) {
+func TestEveryEndsDuringPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()

@@ -65,9 +65,9 @@ var unguarded = map[string]int{
 	"social/jobs/runner.go":         2, // each round of upkeep is guarded
 }
 
-// TestGoroutinesAreGuarded checks the product's source code: a panic in an unguarded goroutine
+// TestGoroutinesGuarded checks the product's source code: a panic in an unguarded goroutine
 // would end the process.
-func TestGoroutinesAreGuarded(t *testing.T) {
+func TestGoroutinesGuarded(t *testing.T) {
 	t.Parallel()
 	root, err := filepath.Abs("../..")
 	require.NoError(t, err)

@@ -14,10 +14,10 @@ import (
 	"github.com/freshet/freshet/internal/esindex"
 )
 
-// TestWhenTheIndexIsVisited checks that the index is visited often until it is in use, and then to
+// TestVisitSchedule checks that the index is visited often until it is in use, and then to
 // renew the list. A hurry causes an earlier visit, but not at once and not several visits for
 // several hurries.
-func TestWhenTheIndexIsVisited(t *testing.T) {
+func TestVisitSchedule(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := New(nil, configs.Default(), slog.New(slog.DiscardHandler))
 		ctx, cancel := context.WithCancel(t.Context())
@@ -43,9 +43,9 @@ func TestWhenTheIndexIsVisited(t *testing.T) {
 	})
 }
 
-// TestARefusalIsLookedAtUntilItIsAnswered checks that a visit without an answer, as from newly
+// TestVisitWithoutAnswerRepeated checks that a visit without an answer, as from newly
 // opened shards, does not delay the next one by a minute.
-func TestARefusalIsLookedAtUntilItIsAnswered(t *testing.T) {
+func TestVisitWithoutAnswerRepeated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := New(nil, configs.Default(), slog.New(slog.DiscardHandler))
 		w.recordAttempt(t.Context(), nil)
@@ -64,9 +64,9 @@ func TestARefusalIsLookedAtUntilItIsAnswered(t *testing.T) {
 	})
 }
 
-// TestOnlyTheFirstOfEqualRefusalsIsLogged checks that of equal refusals only the first and the end
+// TestEqualRefusalsLoggedOnce checks that of equal refusals only the first and the end
 // are logged.
-func TestOnlyTheFirstOfEqualRefusalsIsLogged(t *testing.T) {
+func TestEqualRefusalsLoggedOnce(t *testing.T) {
 	log := &lines{}
 	w := New(nil, configs.Default(), slog.New(log))
 	w.recordAttempt(t.Context(), nil)
