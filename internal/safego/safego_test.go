@@ -62,7 +62,6 @@ var unguarded = map[string]int{
 	"signals/buffer.go":             1, // each batch is guarded
 	"social/graph/applier.go":       1, // each event is guarded
 	"social/graph/stream/stream.go": 1, // each turn is guarded
-	"social/jobs/runner.go":         2, // each round of upkeep is guarded
 }
 
 // TestGoroutinesGuarded checks the product's source code: a panic in an unguarded goroutine

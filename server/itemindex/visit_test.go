@@ -21,9 +21,10 @@ func TestVisitSchedule(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := New(nil, configs.Default(), slog.New(slog.DiscardHandler))
 		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
 		began := time.Now()
 		var at []time.Duration
-		w.repeat(ctx, Pauses{WarmUp: time.Second, Fallback: time.Minute}, func(ctx context.Context) {
+		for range w.visits(ctx, Pauses{WarmUp: time.Second, Fallback: time.Minute}) {
 			at = append(at, time.Since(began)/time.Second)
 			switch len(at) {
 			case 1:
@@ -38,7 +39,7 @@ func TestVisitSchedule(t *testing.T) {
 			case 6:
 				cancel()
 			}
-		})
+		}
 		assert.Equal(t, []time.Duration{1, 2, 62, 93, 94, 154}, at)
 	})
 }
@@ -50,16 +51,17 @@ func TestVisitWithoutAnswerRepeated(t *testing.T) {
 		w := New(nil, configs.Default(), slog.New(slog.DiscardHandler))
 		w.recordAttempt(t.Context(), nil)
 		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
 		began := time.Now()
 		answers := []error{errors.New("no such field"), esindex.ErrUnavailable, esindex.ErrUnavailable, nil, esindex.ErrUnavailable, nil}
 		var at []time.Duration
-		w.repeat(ctx, Pauses{WarmUp: time.Second, Fallback: time.Minute}, func(ctx context.Context) {
+		for range w.visits(ctx, Pauses{WarmUp: time.Second, Fallback: time.Minute}) {
 			w.recordRecall(ctx, answers[len(at)])
 			at = append(at, time.Since(began)/time.Second)
 			if len(at) == len(answers) {
 				cancel()
 			}
-		})
+		}
 		assert.Equal(t, []time.Duration{60, 61, 62, 63, 123, 183}, at)
 	})
 }
