@@ -48,7 +48,7 @@ func TestPercentiles(t *testing.T) {
 	assert.Equal(t, map[string]float64{"freshet": 1000}, c.CPU)
 }
 
-func TestRatioIsWithinARound(t *testing.T) {
+func TestRatioPerRound(t *testing.T) {
 	// In the second round the machine is half as fast, which must not affect the ratios.
 	r := ratio(total{name: "a", rates: []float64{100, 50, 120}}, total{name: "b", rates: []float64{200, 100, 200}})
 	assert.Equal(t, Ratio{Of: "a", To: "b", Median: 0.5, Min: 0.5, Max: 0.6, Rounds: []float64{0.5, 0.5, 0.6}}, r)
@@ -62,9 +62,9 @@ func TestUsage(t *testing.T) {
 	assert.Equal(t, usage{cpu: map[string]time.Duration{"a": 6}, mallocs: 10, allocated: 60}, usage{}.plus(spent).plus(spent))
 }
 
-// TestSidesTakeTurns checks that each round begins with the next side, and that unmeasured steps do
-// not count.
-func TestSidesTakeTurns(t *testing.T) {
+// TestSideOrderRotates checks that each round begins with the next side, and that unmeasured
+// steps do not count.
+func TestSideOrderRotates(t *testing.T) {
 	b := &bench{meter: &meter{}}
 	var order string
 	sides := make([]side, 3)
@@ -88,7 +88,7 @@ func TestSidesTakeTurns(t *testing.T) {
 	}
 }
 
-func TestASideThatFails(t *testing.T) {
+func TestSideFailure(t *testing.T) {
 	b := &bench{meter: &meter{}}
 	broken := errors.New("broken")
 	_, err := b.compare(t.Context(), 2, side{name: "a", run: func(context.Context, int) (turn, error) { return turn{}, broken }})

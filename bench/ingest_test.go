@@ -61,8 +61,8 @@ func TestUploadParts(t *testing.T) {
 	assert.EqualValues(t, len(whole), next)
 }
 
-// TestWhatIsLostIsFound removes an item without updating the count.
-func TestWhatIsLostIsFound(t *testing.T) {
+// TestUploadLossDetected removes an item without updating the count.
+func TestUploadLossDetected(t *testing.T) {
 	b, now := shortRun(t), time.Now()
 	u, err := b.writeItems(1000, now)
 	require.NoError(t, err)
@@ -82,9 +82,9 @@ func TestWhatIsLostIsFound(t *testing.T) {
 	}, b.report.Impossible)
 }
 
-// TestFlowCountsWaiting delays the first answers: the requests due meanwhile are late, and their
+// TestFlowCountsQueueTime delays the first answers: the requests due meanwhile are late, and their
 // waiting time must count.
-func TestFlowCountsWaiting(t *testing.T) {
+func TestFlowCountsQueueTime(t *testing.T) {
 	const pause = 100 * time.Millisecond
 	body := strings.Repeat("x", leastAnswer)
 	var began atomic.Pointer[time.Time]
@@ -105,7 +105,7 @@ func TestFlowCountsWaiting(t *testing.T) {
 	assert.GreaterOrEqual(t, turn.times.Max(), int64(pause/2))
 }
 
-func TestFlowEndsWithAnError(t *testing.T) {
+func TestFlowError(t *testing.T) {
 	answers := map[string]func(http.ResponseWriter){
 		"answered":         func(w http.ResponseWriter) { w.WriteHeader(http.StatusServiceUnavailable) },
 		"it has only 2 by": func(w http.ResponseWriter) { _, _ = w.Write([]byte("{}")) },

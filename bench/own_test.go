@@ -33,9 +33,9 @@ func (s *stopper) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestARunThatIsInterruptedCleansUp interrupts runs in several parts: their keys, indices and files
+// TestInterruptedRunCleanup interrupts runs in several parts: their keys, indices and files
 // are removed, another key is not.
-func TestARunThatIsInterruptedCleansUp(t *testing.T) {
+func TestInterruptedRunCleanup(t *testing.T) {
 	for _, p := range parts {
 		if p.mode != Services || !slices.Contains([]string{"load_more", "refresh", "dedup"}, p.name) {
 			continue
@@ -111,9 +111,9 @@ func indicesLike(t *testing.T, address, pattern string) string {
 	return string(list)
 }
 
-// TestNothingElseIsRemoved: a prefix that the bench did not create is refused, and one with pattern
-// characters matches only literally.
-func TestNothingElseIsRemoved(t *testing.T) {
+// TestCleanupKeepsForeignData: a prefix that the bench did not create is refused, and one with
+// pattern characters matches only literally.
+func TestCleanupKeepsForeignData(t *testing.T) {
 	client, own := testenv.Redis(t)
 	keep := own + "keep"
 	require.NoError(t, client.Set(t.Context(), keep, 1, 0).Err())
@@ -129,7 +129,7 @@ func TestNothingElseIsRemoved(t *testing.T) {
 	assert.Equal(t, []string{even + "1"}, keysBelow(t, client, own+mark))
 }
 
-func TestNamesAreOurs(t *testing.T) {
+func TestRunNames(t *testing.T) {
 	a, b := ownName(), ownName()
 	assert.NotEqual(t, a, b)
 	assert.True(t, strings.HasPrefix(a, mark))

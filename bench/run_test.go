@@ -16,9 +16,9 @@ import (
 	"github.com/freshet/freshet/internal/esindex"
 )
 
-// TestWhatIsMeasured checks the measurements that each service enables; scripts/bench.sh --short
-// runs them all.
-func TestWhatIsMeasured(t *testing.T) {
+// TestMeasurementsPerService checks the measurements that each service enables; scripts/bench.sh
+// --short runs them all.
+func TestMeasurementsPerService(t *testing.T) {
 	some := meter{redis: (*redis.Client)(nil), elastic: struct{ esindex.Client }{}}
 	all := some
 	all.postgres = &pgxpool.Pool{}
@@ -97,7 +97,7 @@ func TestEmbeddedRun(t *testing.T) {
 	looksRight(t, r)
 }
 
-func TestServicesThatDoNotAnswer(t *testing.T) {
+func TestServicesDown(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	o := embeddedOptions("dedup")
 	o.Config.Redis.URL = "redis://127.0.0.1:1"

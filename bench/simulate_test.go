@@ -56,8 +56,9 @@ func TestSimulation(t *testing.T) {
 	}
 }
 
-// TestOverfullFilters: with more impressions than their capacity, filters grow and the rate holds.
-func TestOverfullFilters(t *testing.T) {
+// TestSimulationFiltersOverCapacity: with more impressions than their capacity, filters grow and
+// the rate holds.
+func TestSimulationFiltersOverCapacity(t *testing.T) {
 	o := embeddedOptions()
 	o.Short = false
 	b, err := begin(t.Context(), o)
@@ -86,8 +87,8 @@ func (f forgetful) Check(ctx context.Context, agent string, groups []string, now
 	return c, err
 }
 
-// TestWrongAnswersAreFound simulates with broken stores.
-func TestWrongAnswersAreFound(t *testing.T) {
+// TestSimulationDetectsBrokenStores simulates with broken stores.
+func TestSimulationDetectsBrokenStores(t *testing.T) {
 	calls := 0
 	for name, c := range map[string]struct {
 		verdict func(dedup.Verdict) dedup.Verdict
@@ -135,7 +136,7 @@ func TestWrongAnswersAreFound(t *testing.T) {
 	}
 }
 
-func TestTrafficThatCannotBe(t *testing.T) {
+func TestSimulationInvalidTraffic(t *testing.T) {
 	good := Traffic{}.WithDefaults(7)
 	require.NoError(t, good.Validate())
 	for says, change := range map[string]func(*Traffic){
@@ -158,7 +159,7 @@ func TestTrafficThatCannotBe(t *testing.T) {
 	require.ErrorContains(t, err, "have seen too much of 200 items")
 }
 
-func TestBounds(t *testing.T) {
+func TestSimulationBounds(t *testing.T) {
 	assert.True(t, counted(0, 0.3, 100).possible())
 	assert.True(t, counted(1080, 1000, 1e5).possible(), "chance")
 	assert.False(t, counted(1400, 1000, 1e5).possible())

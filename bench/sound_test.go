@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestUnsound(t *testing.T) {
+func TestUnsoundResult(t *testing.T) {
 	sound := func() Result {
 		return Result{
 			Cases:   []Case{{Name: "freshet", Calls: 1, PerSecond: 2, Latency: Latency{P50: 1, P95: 1, P99: 2, Max: 3}}},

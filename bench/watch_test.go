@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestWhatOverlapsCountsOnce has two overlapping calls, a later one, and one of another context.
-func TestWhatOverlapsCountsOnce(t *testing.T) {
+// TestWatchOverlappingCalls has two overlapping calls, a later one, and one of another context.
+func TestWatchOverlappingCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWatch()
 		ctx := watched(t.Context())

@@ -74,8 +74,8 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// TestCountsThatCannotBeStored has an unavailable catalog.
-func TestCountsThatCannotBeStored(t *testing.T) {
+// TestCountsCatalogDown has an unavailable catalog.
+func TestCountsCatalogDown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, countsThatCannotBeStored)
 }

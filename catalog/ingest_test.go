@@ -202,7 +202,7 @@ func TestIngestBatches(t *testing.T) {
 	require.Equal(t, []int{21, 21, 8}, w.batches, "4 MiB are 21 items of 200 KiB")
 }
 
-func TestIngestListsSomeCountsAll(t *testing.T) {
+func TestIngestErrorListBounded(t *testing.T) {
 	body := strings.Repeat("{}\n", 50) + line("a")
 	report, err := catalog.NewIngest(&shelf{}, catalog.IngestConfig{Config: ndjson.Config{MaxErrors: 7}}).Read(t.Context(), strings.NewReader(body))
 	require.NoError(t, err)
@@ -212,7 +212,7 @@ func TestIngestListsSomeCountsAll(t *testing.T) {
 	require.Equal(t, 7, report.Errors[6].Line)
 }
 
-func TestIngestTellsWhichItemsTheCatalogRefused(t *testing.T) {
+func TestIngestReportsRefusedItems(t *testing.T) {
 	w := &shelf{perItem: func(it feed.Item) error {
 		if strings.HasPrefix(it.ID, "no") {
 			return errors.New("mapping refuses it")
@@ -228,7 +228,7 @@ func TestIngestTellsWhichItemsTheCatalogRefused(t *testing.T) {
 	require.Equal(t, "a b", w.ids())
 }
 
-func TestIngestStopsWhenTheCatalogIsDown(t *testing.T) { synctest.Test(t, ingestStops) }
+func TestIngestCatalogDown(t *testing.T) { synctest.Test(t, ingestStops) }
 
 func ingestStops(t *testing.T) {
 	cause := errors.New("connection refused")
@@ -257,7 +257,7 @@ func ingestStops(t *testing.T) {
 	}
 }
 
-func TestIngestKeepsWhatCameBeforeAReadError(t *testing.T) {
+func TestIngestReadError(t *testing.T) {
 	var zipped bytes.Buffer
 	zw := gzip.NewWriter(&zipped)
 	_, err := io.WriteString(zw, line("a")+"\n"+line("b")+"\n"+line("c"))
@@ -292,7 +292,7 @@ func TestIngestKeepsWhatCameBeforeAReadError(t *testing.T) {
 	}
 }
 
-func TestIngestEndsWithItsContext(t *testing.T) {
+func TestIngestCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	w := &shelf{whole: func(int) error { cancel(); return nil }}
 	body := strings.Repeat(line("a")+"\n", 10)
@@ -315,7 +315,7 @@ func (e *endless) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-func TestIngestDoesNotHoldABigLine(t *testing.T) {
+func TestIngestOversizedLineNotBuffered(t *testing.T) {
 	for _, before := range []string{"", `[{"id":"a","x":"`} {
 		body := func(n int) io.Reader { return io.MultiReader(strings.NewReader(before), &endless{left: n}) }
 		read := func(n int) float64 {
@@ -360,7 +360,7 @@ func TestReportJSON(t *testing.T) {
 }
 
 // Items that link to the same page form a group, unless they name one.
-func TestItemsAreGroupedByTheirLinks(t *testing.T) {
+func TestIngestGroupsByLink(t *testing.T) {
 	body := `{"id":"a","title":"A","update_time":1,"url":"https://www.example.com/x/?utm_source=feed"}
 {"id":"b","title":"B","update_time":1,"url":"http://example.com/x#top"}
 {"id":"c","title":"C","update_time":1,"url":"http://example.com/x","group_id":"own"}

@@ -84,9 +84,9 @@ func (b *busy) Update(_ context.Context, ids []string, change func(feed.Item) (f
 	return all, nil
 }
 
-// TestWhatIsRefusedForNowIsTriedAgain checks that only such items are retried, and that items still
+// TestIngestRetriesUnavailableItems checks that only such items are retried, and that items still
 // unavailable at the end are not reported as bad lines.
-func TestWhatIsRefusedForNowIsTriedAgain(t *testing.T) {
+func TestIngestRetriesUnavailableItems(t *testing.T) {
 	t.Parallel()
 	always := func(outcome string) []string { return slices.Repeat([]string{outcome}, 100) }
 	for name, tt := range map[string]struct {
@@ -141,9 +141,9 @@ func TestWhatIsRefusedForNowIsTriedAgain(t *testing.T) {
 	}
 }
 
-// TestAnEarlierLineIsNotStoredOverALaterOne checks that retrying a line does not overwrite a later
+// TestIngestRetryKeepsLaterLine checks that retrying a line does not overwrite a later
 // line with the same id.
-func TestAnEarlierLineIsNotStoredOverALaterOne(t *testing.T) {
+func TestIngestRetryKeepsLaterLine(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		plan  []string
@@ -175,8 +175,8 @@ func TestAnEarlierLineIsNotStoredOverALaterOne(t *testing.T) {
 	}
 }
 
-// TestAnUploadThatIsGivenUpEndsAtOnce cancels the upload while it waits for a retry.
-func TestAnUploadThatIsGivenUpEndsAtOnce(t *testing.T) {
+// TestIngestCanceledDuringRetry cancels the upload while it waits for a retry.
+func TestIngestCanceledDuringRetry(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)

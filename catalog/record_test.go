@@ -45,9 +45,9 @@ func TestParseRecordDamaged(t *testing.T) {
 	}
 }
 
-// TestParseRecordOfANewerVersion: fields that this version does not know are ignored at every
+// TestParseRecordNewerVersion: fields that this version does not know are ignored at every
 // level.
-func TestParseRecordOfANewerVersion(t *testing.T) {
+func TestParseRecordNewerVersion(t *testing.T) {
 	t.Parallel()
 	r, err := catalog.ParseRecord([]byte(`{"interests":{"go":2},"keywords":["raft",{"term":"etcd","weight":2,"lang":"en"}],` +
 		`"muted_sites":["x"],"learned":{"at":5,"of":1,"features":[{"kind":"tag","value":"go","evidence":1,"since":3}]}}`))

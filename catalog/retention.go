@@ -52,7 +52,11 @@ func NewRetention(list Lister, items Writer, cfg RetentionConfig) *Retention {
 }
 
 // Run sweeps immediately and then after each pause, until ctx ends.
-func (r *Retention) Run(ctx context.Context) { periodic.Now(ctx, SweepEvery, r.turn) }
+func (r *Retention) Run(ctx context.Context) {
+	for range periodic.Now(ctx, SweepEvery) {
+		r.turn(ctx)
+	}
+}
 
 // turn sweeps if it is this server's turn, and logs the result.
 func (r *Retention) turn(ctx context.Context) {

@@ -81,9 +81,9 @@ func TestRetention(t *testing.T) {
 	})
 }
 
-// TestRetentionGoesOnPastDamage: a document that cannot be read does not stop the removal of other
+// TestRetentionDamagedDocument: a document that cannot be read does not stop the removal of other
 // items.
-func TestRetentionGoesOnPastDamage(t *testing.T) {
+func TestRetentionDamagedDocument(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		items, err := catalogsqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
@@ -102,9 +102,9 @@ func TestRetentionGoesOnPastDamage(t *testing.T) {
 	})
 }
 
-// TestRetentionTakesTurns has a turn that belongs to another server, one whose check fails, and one
+// TestRetentionTurns has a turn that belongs to another server, one whose check fails, and one
 // of its own.
-func TestRetentionTakesTurns(t *testing.T) {
+func TestRetentionTurns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		items, err := catalogsqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))

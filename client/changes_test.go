@@ -83,9 +83,9 @@ func likes() map[string][2]changing {
 	return pairs
 }
 
-// TestARetryDoesNotOvertakeTheLastWord: the answer to a change is an error or late, and the change
+// TestRetryOfSupersededChange: the answer to a change is an error or late, and the change
 // is undone meanwhile; a retry must not repeat it.
-func TestARetryDoesNotOvertakeTheLastWord(t *testing.T) {
+func TestRetryOfSupersededChange(t *testing.T) {
 	t.Parallel()
 	for name, pair := range likes() {
 		for when, first := range map[string]func() int{
@@ -112,7 +112,7 @@ func TestARetryDoesNotOvertakeTheLastWord(t *testing.T) {
 	}
 }
 
-func TestWhatWasOvertakenBeforeItWasSentIsNotSent(t *testing.T) {
+func TestSupersededChangeNotSent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &changeable{first: func() int { time.Sleep(time.Second); return 200 }}
@@ -138,9 +138,9 @@ func TestWhatWasOvertakenBeforeItWasSentIsNotSent(t *testing.T) {
 	})
 }
 
-// TestChangesOfPartsAreAllMade checks that partial changes are all made, in order: a later merge
+// TestPartialChangesAllSent checks that partial changes are all made, in order: a later merge
 // patch does not replace an earlier one.
-func TestChangesOfPartsAreAllMade(t *testing.T) {
+func TestPartialChangesAllSent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &changeable{first: func() int { return 503 }}

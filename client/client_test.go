@@ -56,7 +56,7 @@ func answer(w http.ResponseWriter, status int, body string) {
 	_, _ = io.WriteString(w, body)
 }
 
-func TestNewRefusesWhatIsNoServer(t *testing.T) {
+func TestNewInvalidURL(t *testing.T) {
 	t.Parallel()
 	for _, server := range []string{"", "127.0.0.1:8080", "ftp://h", "http://", "http://a b"} {
 		_, err := client.New(server)
@@ -64,7 +64,7 @@ func TestNewRefusesWhatIsNoServer(t *testing.T) {
 	}
 }
 
-func TestFeedSendsWhoAsksForWhat(t *testing.T) {
+func TestFeedRequest(t *testing.T) {
 	t.Parallel()
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -132,14 +132,14 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-func TestAnswerOfSomethingElse(t *testing.T) {
+func TestForeignServerAnswer(t *testing.T) {
 	t.Parallel()
 	url := serve(t, func(w http.ResponseWriter, _ *http.Request) { answer(w, 200, `<html>hello`) })
 	_, err := connect(t, url).Feed(context.Background(), client.Ask{Action: "refresh"})
 	assert.ErrorContains(t, err, "not from a Freshet server")
 }
 
-func TestRetriesWhatMayPass(t *testing.T) {
+func TestRetryTemporaryErrors(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{429, 502, 503, 504} {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {
@@ -165,7 +165,7 @@ func TestRetriesWhatMayPass(t *testing.T) {
 	}
 }
 
-func TestRetriesBrokenConnections(t *testing.T) {
+func TestRetryBrokenConnections(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int32
 	url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -185,7 +185,7 @@ func TestRetriesBrokenConnections(t *testing.T) {
 	assert.EqualValues(t, 3, calls.Load())
 }
 
-func TestGivesUp(t *testing.T) {
+func TestRetryLimit(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		status int
@@ -206,7 +206,7 @@ func TestGivesUp(t *testing.T) {
 	}
 }
 
-func TestHonoursRetryAfter(t *testing.T) {
+func TestRetryAfterHeader(t *testing.T) {
 	t.Parallel()
 	for header, most := range map[string]time.Duration{
 		"30": 30 * time.Second, "Sat, 01 Jan 2000 00:00:40 GMT": 40 * time.Second,
@@ -236,9 +236,9 @@ func TestHonoursRetryAfter(t *testing.T) {
 	}
 }
 
-// TestGivesUpWhereItWouldWaitTooLong checks that a call does not wait for the end of a long
+// TestRetryAfterTooLong checks that a call does not wait for the end of a long
 // maintenance.
-func TestGivesUpWhereItWouldWaitTooLong(t *testing.T) {
+func TestRetryAfterTooLong(t *testing.T) {
 	t.Parallel()
 	for header, asked := range map[string]time.Duration{
 		"61": 61 * time.Second, "86400": 24 * time.Hour, "4294967295": 4294967295 * time.Second,
@@ -265,8 +265,8 @@ func TestGivesUpWhereItWouldWaitTooLong(t *testing.T) {
 	}
 }
 
-// TestReadsADateByTheServersClock: the clock of a phone may be an hour off.
-func TestReadsADateByTheServersClock(t *testing.T) {
+// TestRetryAfterDateByServerClock: the clock of a phone may be an hour off.
+func TestRetryAfterDateByServerClock(t *testing.T) {
 	t.Parallel()
 	for off, asks := range map[string][2]string{
 		"ahead":  {"Fri, 31 Dec 1999 22:59:00 GMT", "Fri, 31 Dec 1999 23:09:00 GMT"},
@@ -288,8 +288,8 @@ func TestReadsADateByTheServersClock(t *testing.T) {
 	}
 }
 
-// TestATryHasALimit checks that a hanging connection costs one try and not the whole call.
-func TestATryHasALimit(t *testing.T) {
+// TestTryTimeout checks that a hanging connection costs one try and not the whole call.
+func TestTryTimeout(t *testing.T) {
 	t.Parallel()
 	ask := func(ctx context.Context, c *client.Client) error {
 		_, err := c.Feed(ctx, client.Ask{Action: client.ActionRefresh})
@@ -349,9 +349,9 @@ func TestATryHasALimit(t *testing.T) {
 	}
 }
 
-// TestWaitsTwiceAsLongEachTime checks that pauses double up to ten seconds, and the number of
+// TestRetryBackoff checks that pauses double up to ten seconds, and the number of
 // tries.
-func TestWaitsTwiceAsLongEachTime(t *testing.T) {
+func TestRetryBackoff(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		begin, last, pause := time.Now(), time.Now(), time.Second
@@ -373,7 +373,7 @@ func TestWaitsTwiceAsLongEachTime(t *testing.T) {
 }
 
 // A wait that would end after the caller's deadline is not started.
-func TestGivesUpBeforeADeadlineThatWillPass(t *testing.T) {
+func TestRetryBeyondDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		calls := 0
@@ -392,7 +392,7 @@ func TestGivesUpBeforeADeadlineThatWillPass(t *testing.T) {
 	})
 }
 
-func TestUnreachable(t *testing.T) {
+func TestServerUnreachable(t *testing.T) {
 	t.Parallel()
 	c := connect(t, "http://127.0.0.1:1") // nothing listens on tcpmux
 	_, err := c.Feed(context.Background(), client.Ask{})

@@ -25,8 +25,9 @@ func picture(t *testing.T) []byte {
 	return b.Bytes()
 }
 
-// Images are published, edited and read, and deleted from the disk with their post or their author.
-func TestPublishesImagesToARealServer(t *testing.T) {
+// Images are published, edited and read, and deleted from the disk with their post or their
+// author.
+func TestImagesOnRealServer(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	var dir string

@@ -121,7 +121,7 @@ func TestIngestSplitsByBytes(t *testing.T) {
 	}
 }
 
-func TestIngestCountsLinesOfTheFile(t *testing.T) {
+func TestIngestLineNumbers(t *testing.T) {
 	t.Parallel()
 	var file strings.Builder
 	for i := 1; i <= 11_000; i++ {
@@ -153,7 +153,7 @@ func TestIngestCountsLinesOfTheFile(t *testing.T) {
 	}
 }
 
-func TestIngestReadsWhatPeopleHave(t *testing.T) {
+func TestIngestFileFormats(t *testing.T) {
 	t.Parallel()
 	two := item(1) + "\n" + item(2)
 	tests := map[string]struct {
@@ -190,7 +190,7 @@ func TestIngestReadsWhatPeopleHave(t *testing.T) {
 	}
 }
 
-func TestIngestSaysWhatFilesShouldBe(t *testing.T) {
+func TestIngestWrongFileFormat(t *testing.T) {
 	t.Parallel()
 	wide := func(text string, order binary.AppendByteOrder) (b []byte) {
 		for _, unit := range utf16.Encode([]rune(text)) {
@@ -226,7 +226,7 @@ func TestIngestSaysWhatFilesShouldBe(t *testing.T) {
 	assert.Empty(t, rejected, "the server says what is wrong with it")
 }
 
-func TestIngestRetriesTheSameRequest(t *testing.T) {
+func TestIngestRetriesSameRequest(t *testing.T) {
 	t.Parallel()
 	s := &itemServer{failures: 4}
 	sum, _, err := ingest(t, s, strings.NewReader(item(1)+"\n"+item(2)+"\n"))
@@ -235,7 +235,7 @@ func TestIngestRetriesTheSameRequest(t *testing.T) {
 	assert.Equal(t, [][]string{{item(1), item(2)}}, s.requests)
 }
 
-func TestIngestStopsAndSaysWhere(t *testing.T) {
+func TestIngestErrorPosition(t *testing.T) {
 	t.Parallel()
 	many := strings.Repeat(item(1)+"\n", 6_000)
 	broken := zipped(many)
@@ -263,9 +263,9 @@ func TestIngestStopsAndSaysWhere(t *testing.T) {
 	}
 }
 
-// TestIngestCountsWhatWasStoredBeforeItGaveUp checks that only the counts of the last answer are
+// TestIngestCountsOfLastTry checks that only the counts of the last answer are
 // used: earlier ones are for tries of the same lines.
-func TestIngestCountsWhatWasStoredBeforeItGaveUp(t *testing.T) {
+func TestIngestCountsOfLastTry(t *testing.T) {
 	t.Parallel()
 	const down = `{"code":50301,"msg":"the catalog is unavailable","data":{"accepted":1,"rejected":1,"errors":[{"line":2,"id":"b","reason":"title is missing"}]}}`
 	body := item(1) + "\n\n" + item(2) + "\n" + item(3) + "\n"
@@ -299,7 +299,7 @@ func TestIngestCountsWhatWasStoredBeforeItGaveUp(t *testing.T) {
 	}
 }
 
-func TestIngestKeepsTheCountOfWhatWasStored(t *testing.T) {
+func TestIngestErrorKeepsStoredCount(t *testing.T) {
 	t.Parallel()
 	calls := 0
 	url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -314,7 +314,7 @@ func TestIngestKeepsTheCountOfWhatWasStored(t *testing.T) {
 	assert.Equal(t, client.Summary{Accepted: 1000, Requests: 1}, sum)
 }
 
-func TestIngestRefusesAReportThatDoesNotAddUp(t *testing.T) {
+func TestIngestInconsistentReport(t *testing.T) {
 	t.Parallel()
 	for _, report := range []string{
 		`{"accepted":1,"rejected":0}`,
@@ -327,8 +327,8 @@ func TestIngestRefusesAReportThatDoesNotAddUp(t *testing.T) {
 	}
 }
 
-// TestIngestOfASlowPipe checks that lines are stored while the pipe is still open, and at a signal.
-func TestIngestOfASlowPipe(t *testing.T) {
+// TestIngestSlowPipe checks that lines are stored while the pipe is still open, and at a signal.
+func TestIngestSlowPipe(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &itemServer{}
@@ -364,8 +364,8 @@ func TestIngestOfASlowPipe(t *testing.T) {
 	})
 }
 
-// TestIngestThatIsCanceledWaitsForTheLastAnswer checks that it waits for a limited time.
-func TestIngestThatIsCanceledWaitsForTheLastAnswer(t *testing.T) {
+// TestIngestCanceledWaitsForAnswer checks that it waits for a limited time.
+func TestIngestCanceledWaitsForAnswer(t *testing.T) {
 	t.Parallel()
 	for took, want := range map[time.Duration]client.Summary{8 * time.Second: {Accepted: 1, Requests: 1}, time.Hour: {}} {
 		t.Run(took.String(), func(t *testing.T) {
@@ -431,7 +431,7 @@ func (countingServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer(w, 200, fmt.Sprintf(`{"code":0,"data":{"accepted":%d,"rejected":0}}`, n))
 }
 
-func TestATornGzipFileIsCalledSo(t *testing.T) {
+func TestIngestTruncatedGzip(t *testing.T) {
 	t.Parallel()
 	whole := zipped(strings.Repeat(item(1)+"\n", 5000))
 	_, _, err := ingest(t, &itemServer{}, bytes.NewReader(whole[:len(whole)-20]))

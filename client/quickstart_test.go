@@ -15,7 +15,7 @@ import (
 )
 
 // The program in docs/quickstart.md must compile and do what the page says.
-func TestTheLinesInTheQuickStartRun(t *testing.T) {
+func TestDocumentedQuickStartRuns(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../docs/quickstart.md")
 	require.NoError(t, err)

@@ -10,7 +10,7 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-func TestRankingOfARealServer(t *testing.T) {
+func TestRankingOnRealServer(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	reader, admin := newPair(t, asShipped)

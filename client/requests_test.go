@@ -59,10 +59,10 @@ var unset = []string{
 	"PATCH /v1/agents/{agent_id}/profile interests", // in a merge patch an empty map changes nothing
 }
 
-// TestEveryFieldOfARequestIsSent gives each field of each request, by the OpenAPI document, its
-// empty, least and greatest value. The client sends it, unless the server would refuse the value or
-// use it by default.
-func TestEveryFieldOfARequestIsSent(t *testing.T) {
+// TestRequestFieldsSent gives each field of each request, by the OpenAPI document, its empty,
+// least and greatest value. The client sends it, unless the server would refuse the value or use
+// it by default.
+func TestRequestFieldsSent(t *testing.T) {
 	t.Parallel()
 	var known []string
 	for op, schema := range bodies(t) {
@@ -209,8 +209,9 @@ func isRefused(schema *openapi3.Schema, value reflect.Value) bool {
 	return schema.VisitJSON(v) != nil
 }
 
-// TestZerosComeBack sends zeros, empty lists and bounds to a real server, and reads them back.
-func TestZerosComeBack(t *testing.T) {
+// TestZeroValuesRoundTrip sends zeros, empty lists and bounds to a real server, and reads them
+// back.
+func TestZeroValuesRoundTrip(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	reader, admin := newPair(t, asShipped)

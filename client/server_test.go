@@ -66,7 +66,7 @@ func posts(n int) string {
 	return b.String()
 }
 
-func TestReadsTheFeedOfARealServer(t *testing.T) {
+func TestFeedOnRealServer(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	var now atomic.Int64
@@ -107,7 +107,7 @@ func TestReadsTheFeedOfARealServer(t *testing.T) {
 }
 
 // The set is computed when a server starts, so the test starts it twice.
-func TestReadsTheGuestFeedOfARealServer(t *testing.T) {
+func TestGuestFeedOnRealServer(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for start := range 2 {
@@ -142,7 +142,7 @@ func TestReadsTheGuestFeedOfARealServer(t *testing.T) {
 	}
 }
 
-func TestKeepsItemsAndProfilesOfARealServer(t *testing.T) {
+func TestItemsAndProfilesOnRealServer(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	reader, admin := newPair(t, asShipped)
@@ -218,7 +218,7 @@ func TestKeepsItemsAndProfilesOfARealServer(t *testing.T) {
 		"an embedded server stands on nothing but its disk")
 }
 
-func TestErrorsOfARealServer(t *testing.T) {
+func TestErrorsOnRealServer(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	reader, admin := newPair(t, func(*configs.Config) {})
@@ -264,7 +264,7 @@ func (c *cutting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // A page whose response was lost is returned again, and none is skipped.
-func TestALostAnswerCostsNoPage(t *testing.T) {
+func TestAnswerLostSkipsNoPage(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	h, stop := embedded(asShipped)
@@ -306,7 +306,7 @@ func TestALostAnswerCostsNoPage(t *testing.T) {
 }
 
 // A token must not be sent to the target of a redirect.
-func TestDoesNotFollowRedirects(t *testing.T) {
+func TestRedirectNotFollowed(t *testing.T) {
 	t.Parallel()
 	var told atomic.Bool
 	thief := serve(t, func(http.ResponseWriter, *http.Request) { told.Store(true) })
@@ -321,7 +321,7 @@ func TestDoesNotFollowRedirects(t *testing.T) {
 }
 
 // An endless response must not fill the memory.
-func TestAnswersAreBounded(t *testing.T) {
+func TestAnswerSizeBounded(t *testing.T) {
 	t.Parallel()
 	url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Encoding", "gzip")
@@ -338,7 +338,7 @@ func TestAnswersAreBounded(t *testing.T) {
 	require.ErrorIs(t, err, client.ErrNotFreshet)
 }
 
-func TestADeadServerIsReadyForNothing(t *testing.T) {
+func TestReadyServerDown(t *testing.T) {
 	t.Parallel()
 	url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, 503, `{"code":50301,"msg":"not ready","data":{"dependencies":{"redis":{"state":"down","error":"timed out"}}}}`)

@@ -13,7 +13,7 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-func TestPublishesToARealServer(t *testing.T) {
+func TestPostsOnRealServer(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	ana, admin := newPair(t, asShipped)
@@ -145,7 +145,7 @@ func TestPublishesToARealServer(t *testing.T) {
 	require.ErrorIs(t, err, client.ErrNotFound)
 }
 
-func TestFollowsOnARealServer(t *testing.T) {
+func TestFollowsOnRealServer(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	ana, admin := newPair(t, asShipped)
@@ -214,7 +214,7 @@ func TestFollowsOnARealServer(t *testing.T) {
 }
 
 // A group has a page; its owner removes posts, and the author of a post removes replies.
-func TestGroupsOnARealServer(t *testing.T) {
+func TestGroupsOnRealServer(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	ana, admin := newPair(t, asShipped)
@@ -268,7 +268,7 @@ func TestGroupsOnARealServer(t *testing.T) {
 }
 
 // A post whose response was lost is published only once.
-func TestALostAnswerPublishesOnce(t *testing.T) {
+func TestAnswerLostPublishesOnce(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	h, stop := embedded(asShipped)
@@ -292,7 +292,7 @@ func TestALostAnswerPublishesOnce(t *testing.T) {
 	require.ErrorIs(t, err, client.ErrConflict)
 }
 
-func TestPromotesOnARealServer(t *testing.T) {
+func TestPromotionsOnRealServer(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	ana, admin := newPair(t, asShipped)

@@ -47,7 +47,7 @@ func refusal(status, code int) http.HandlerFunc {
 	}
 }
 
-func TestStreamGoesOnWhereItWas(t *testing.T) {
+func TestStreamResumes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &scripted{answers: []http.HandlerFunc{
@@ -84,8 +84,8 @@ func TestStreamGoesOnWhereItWas(t *testing.T) {
 	})
 }
 
-// TestAStreamWaitsAnHourAtMost checks the limit of the server's retry time.
-func TestAStreamWaitsAnHourAtMost(t *testing.T) {
+// TestStreamRetryTimeBounded checks the limit of the server's retry time.
+func TestStreamRetryTimeBounded(t *testing.T) {
 	t.Parallel()
 	for asked, want := range map[string]time.Duration{
 		"7000": 7 * time.Second, "99999999999": time.Hour, "9223372036854775807": time.Hour, "soon": time.Second,
@@ -111,9 +111,9 @@ func TestAStreamWaitsAnHourAtMost(t *testing.T) {
 	}
 }
 
-// TestASilentStreamIsLeft: a server sends something every 15 seconds. A client that received
+// TestStreamSilentReconnects: a server sends something every 15 seconds. A client that received
 // nothing for a minute reconnects and resumes where it was.
-func TestASilentStreamIsLeft(t *testing.T) {
+func TestStreamSilentReconnects(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		begin := time.Now()
@@ -157,7 +157,7 @@ func TestASilentStreamIsLeft(t *testing.T) {
 	})
 }
 
-func TestStreamEndsWithItsReader(t *testing.T) {
+func TestStreamEndsWithReader(t *testing.T) {
 	t.Parallel()
 	open := func(w http.ResponseWriter, r *http.Request) {
 		events("id: 0\n\n")(w, r)
@@ -188,7 +188,7 @@ func TestStreamEndsWithItsReader(t *testing.T) {
 	require.Equal(t, 2, n)
 }
 
-func TestStreamOfWhatIsNoFreshet(t *testing.T) {
+func TestStreamOfForeignServer(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.NotFoundHandler())
 	defer server.Close()

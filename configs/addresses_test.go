@@ -9,7 +9,7 @@ import (
 	"github.com/freshet/freshet/configs"
 )
 
-func TestHeaderModeStaysOffPublicAddresses(t *testing.T) {
+func TestHeaderModePublicAddressRefused(t *testing.T) {
 	for addr, ok := range map[string]bool{
 		"127.0.0.1:0": true, "localhost:0": true, "[::1]:0": true, "127.9.9.9:1": true,
 		"0.0.0.0:0": false, ":0": false, "[::]:0": false, "192.0.2.1:80": false, "10.0.0.1:80": false, "[::ffff:192.0.2.1]:80": false,

@@ -114,7 +114,7 @@ func TestPrecedence(t *testing.T) {
 	assert.Equal(t, 7, c.Dedup.WindowDays, "a flag that was not given does not override with its default")
 }
 
-func TestEveryKindOfValueFromEveryLayer(t *testing.T) {
+func TestValueKindsFromEveryLayer(t *testing.T) {
 	want := configs.Default()
 	want.Server.RequestTimeout = 2500 * time.Millisecond
 	want.Auth.TrustedGateway = true
@@ -148,9 +148,9 @@ elasticsearch: {addresses: ["http://a:1", "http://b:2"], fields: {title: headlin
 	}
 }
 
-// TestServicesAreUsedWhereTheirURLsAreGiven: posts are stored in SQLite only if everything else is
+// TestServicesUsedByURL: posts are stored in SQLite only if everything else is
 // embedded.
-func TestServicesAreUsedWhereTheirURLsAreGiven(t *testing.T) {
+func TestServicesUsedByURL(t *testing.T) {
 	redis, elastic, postgres := "--redis.url=redis://h", "--elasticsearch.addresses=http://h:9200", "--postgres.url=postgres://h/db"
 	for _, test := range []struct {
 		flags []string
@@ -208,8 +208,8 @@ func TestElasticsearchURLs(t *testing.T) {
 	assert.Equal(t, []string{"https://elastic:p%2Fw@a:9200", "https://u:own@b:9200", "http://c:9200"}, e.URLs())
 }
 
-// TestPopularityNeedsSomewhereToCount: if recall is in Elasticsearch, counting requires Redis.
-func TestPopularityNeedsSomewhereToCount(t *testing.T) {
+// TestPopularityNeedsRedis: if recall is in Elasticsearch, counting requires Redis.
+func TestPopularityNeedsRedis(t *testing.T) {
 	cfg := configs.Default()
 	assert.Empty(t, cfg.PopularityOff())
 	cfg.Elasticsearch.Addresses = []string{"http://h:9200"}
@@ -218,9 +218,9 @@ func TestPopularityNeedsSomewhereToCount(t *testing.T) {
 	assert.Empty(t, cfg.PopularityOff())
 }
 
-// TestListsRedisStandsInForTheOther checks that only the settings common to all clients are taken
+// TestListsRedisSharedSettings checks that only the settings common to all clients are taken
 // from the other Redis.
-func TestListsRedisStandsInForTheOther(t *testing.T) {
+func TestListsRedisSharedSettings(t *testing.T) {
 	cfg := configs.Default()
 	cfg.Redis.URL, cfg.Redis.Password, cfg.Redis.KeyPrefix, cfg.Redis.WaitReplicas = "redis://a:1", "word", "p:", 1
 	cfg.Timeline.RedisURL = "redis://b:1"
@@ -239,7 +239,7 @@ func TestEmptySectionsAndValuesKeepDefaults(t *testing.T) {
 	}
 }
 
-func TestVariablesThatAreNotSettings(t *testing.T) {
+func TestUnknownVariables(t *testing.T) {
 	c, err := configs.Load(configs.Options{Environ: []string{
 		"FRESHET_TEST_REDIS=redis://x", "FRESHET_ADMIN_TOKEN=t", "FRESHET_SERVER=http://server",
 		// An empty variable counts as unset.
@@ -249,7 +249,7 @@ func TestVariablesThatAreNotSettings(t *testing.T) {
 	assert.Equal(t, configs.Default(), c)
 }
 
-func TestBadLayers(t *testing.T) {
+func TestInvalidLayers(t *testing.T) {
 	tests := map[string]struct {
 		file    string
 		environ []string
@@ -302,13 +302,13 @@ func TestBadLayers(t *testing.T) {
 	}
 }
 
-func TestLoadSaysWhichFileIsMissing(t *testing.T) {
+func TestLoadMissingFile(t *testing.T) {
 	_, err := configs.Load(configs.Options{Path: filepath.Join(t.TempDir(), "absent.yaml")})
 	require.ErrorIs(t, err, os.ErrNotExist)
 	assert.ErrorContains(t, err, "absent.yaml")
 }
 
-func TestFlagErrorsNameTheForm(t *testing.T) {
+func TestFlagErrorsNameForm(t *testing.T) {
 	fs := pflag.NewFlagSet("test", pflag.ContinueOnError)
 	configs.AddFlags(fs)
 	err := fs.Parse([]string{"--sessions.ttl", "30"})
@@ -327,7 +327,7 @@ func TestEveryFlagHasHelp(t *testing.T) {
 	assert.Equal(t, feed.DefaultRanking().String(), fs.Lookup("ranking").DefValue)
 }
 
-func TestPrintMasksSecretsAndLoadsAgain(t *testing.T) {
+func TestPrintMasksSecretsAndReloads(t *testing.T) {
 	c, err := configs.Parse("services.yaml", configs.Services)
 	require.NoError(t, err)
 	c.Auth.AdminToken, c.Auth.JWT.Secret, c.Redis.Password = "hidden-1", "hidden-2", "hidden-3"
@@ -352,7 +352,7 @@ func TestPrintMasksSecretsAndLoadsAgain(t *testing.T) {
 	assert.Equal(t, out.String(), secondTime.String())
 }
 
-func TestErrorsNeverShowSecrets(t *testing.T) {
+func TestErrorsMaskSecrets(t *testing.T) {
 	for _, file := range []string{
 		"redis: {password: [hunter2]}",
 		"auth: {jwt: {secret: [hunter2]}}",

@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestConfigurationInTheDocumentsLoads loads each YAML example of docs/production.md as a
+// TestDocumentedConfigurationLoads loads each YAML example of docs/production.md as a
 // configuration file.
-func TestConfigurationInTheDocumentsLoads(t *testing.T) {
+func TestDocumentedConfigurationLoads(t *testing.T) {
 	doc, err := os.ReadFile("../docs/production.md")
 	require.NoError(t, err)
 	examples := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllSubmatch(doc, -1)

@@ -23,9 +23,9 @@ func file(t *testing.T, content string) string {
 	return path
 }
 
-// TestEveryValueMayBeInAFile checks that every value, including every secret, can be read from a
+// TestValuesFromFiles checks that every value, including every secret, can be read from a
 // file, without the line ends at the end of the file.
-func TestEveryValueMayBeInAFile(t *testing.T) {
+func TestValuesFromFiles(t *testing.T) {
 	base := []string{
 		"FRESHET_REDIS_URL=redis://a:1", "FRESHET_ELASTICSEARCH_ADDRESSES=http://u@a:1",
 	}
@@ -56,7 +56,7 @@ func TestEveryValueMayBeInAFile(t *testing.T) {
 	}
 }
 
-func TestBadFilesOfValues(t *testing.T) {
+func TestValuesFromInvalidFiles(t *testing.T) {
 	for says, environ := range map[string][]string{
 		"FRESHET_AUTH_ADMIN_TOKEN_FILE open /no/such/file": {"FRESHET_AUTH_ADMIN_TOKEN_FILE=/no/such/file"},
 		"is empty": {"FRESHET_AUTH_ADMIN_TOKEN_FILE=" + file(t, "\n")},
@@ -72,8 +72,9 @@ func TestBadFilesOfValues(t *testing.T) {
 	assert.Equal(t, "x", c.Auth.AdminToken)
 }
 
-// TestNoSecretHasWhiteSpaceAround checks that a secret with surrounding white space is refused.
-func TestNoSecretHasWhiteSpaceAround(t *testing.T) {
+// TestSecretWithSurroundingSpaceRefused checks that a secret with surrounding white space is
+// refused.
+func TestSecretWithSurroundingSpaceRefused(t *testing.T) {
 	for _, key := range []string{"auth.admin_token", "auth.jwt.secret", "redis.password", "elasticsearch.password", "elasticsearch.api_key"} {
 		for _, value := range []string{"secret-value\n", "secret-value\r\n", " secret-value", "secret-value\t"} {
 			_, err := configs.Load(configs.Options{Environ: []string{configs.EnvName(key) + "=" + value}})
@@ -84,9 +85,9 @@ func TestNoSecretHasWhiteSpaceAround(t *testing.T) {
 	}
 }
 
-// TestFilesAreReadAgain checks that a changed file is read within a second, and that an unusable
+// TestValueFilesReloaded checks that a changed file is read within a second, and that an unusable
 // one changes nothing.
-func TestFilesAreReadAgain(t *testing.T) {
+func TestValueFilesReloaded(t *testing.T) {
 	path := file(t, "first-token\n")
 	loaded, err := configs.Load(configs.Options{Environ: []string{"FRESHET_AUTH_ADMIN_TOKEN_FILE=" + path}})
 	require.NoError(t, err)
@@ -117,8 +118,8 @@ func TestFilesAreReadAgain(t *testing.T) {
 	})
 }
 
-// TestAFlagIsNotReadAgain: a flag overrides the file.
-func TestAFlagIsNotReadAgain(t *testing.T) {
+// TestFlagNotReloaded: a flag overrides the file.
+func TestFlagNotReloaded(t *testing.T) {
 	fs := pflag.NewFlagSet("test", pflag.ContinueOnError)
 	configs.AddFlags(fs)
 	require.NoError(t, fs.Parse([]string{"--auth.admin_token", "of-the-flag"}))
@@ -128,7 +129,7 @@ func TestAFlagIsNotReadAgain(t *testing.T) {
 	assert.False(t, c.FromFiles())
 }
 
-func TestCertificatesOfClients(t *testing.T) {
+func TestClientCertificates(t *testing.T) {
 	for says, environ := range map[string][]string{
 		"redis.client_cert and redis.client_key belong together":                 {"FRESHET_REDIS_URL=rediss://a:1", "FRESHET_REDIS_CLIENT_CERT=a"},
 		"redis.ca_cert and redis.client_cert are for connections with TLS":       {"FRESHET_REDIS_URL=redis://a:1", "FRESHET_REDIS_CA_CERT=a"},

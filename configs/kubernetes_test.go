@@ -11,9 +11,9 @@ import (
 	"github.com/freshet/freshet/configs"
 )
 
-// TestServicesOfKubernetes loads a configuration in a pod next to services of many names: none of
-// the variables that Kubernetes sets for them may be taken for a setting.
-func TestServicesOfKubernetes(t *testing.T) {
+// TestKubernetesServiceVariables loads a configuration in a pod next to services of many names:
+// none of the variables that Kubernetes sets for them may be taken for a setting.
+func TestKubernetesServiceVariables(t *testing.T) {
 	for _, service := range []string{
 		"freshet", "freshet-api", "freshet-server", "freshet-worker", "freshet-headless", "freshet-2", "freshet-v2-canary",
 		"freshet-redis", "freshet-redis-master", "freshet-redis-replicas", "freshet-redis-headless", "freshet-redis-url", "freshet-timeline-redis",
@@ -49,9 +49,9 @@ func kubernetesVariables(service, proto, address string) []string {
 	return vars
 }
 
-// TestMistypedVariablesAreNoServices checks that mistyped settings are reported although they look
+// TestMistypedVariablesReported checks that mistyped settings are reported although they look
 // like Kubernetes variables.
-func TestMistypedVariablesAreNoServices(t *testing.T) {
+func TestMistypedVariablesReported(t *testing.T) {
 	for variable, nearest := range map[string]string{
 		"FRESHET_SERVER_PORT=8080":                "FRESHET_SERVER_",
 		"FRESHET_PORT=8080":                       "FRESHET_",

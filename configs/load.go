@@ -64,17 +64,14 @@ func applyFile(c *Config, name string, data []byte) Problems {
 	if err != nil {
 		return Problems{{Source: name, Message: "it must be YAML, a map of sections: " + mask(err.Error())}}
 	}
-	layer, dotted := map[string]any{}, Problems(nil)
-	flatten("", sections, func(key string, value any, inName bool) {
-		layer[key] = value
-		if inName {
-			dotted = append(dotted, Problem{Key: key, Source: name, Message: "must be written as nested sections, without dots in a name"})
-		}
-	})
-	if len(dotted) > 0 {
-		return dotted
+	values, problems := map[string]any{}, Problems(nil)
+	for _, key := range flatten("", false, sections, values) {
+		problems = append(problems, Problem{Key: key, Source: name, Message: "must be written as nested sections, without dots in a name"})
 	}
-	return apply(c, layer, func(string) string { return name })
+	if len(problems) > 0 {
+		return problems
+	}
+	return layer{values, func(string) string { return name }}.apply(c)
 }
 
 // readYAML parses one document, and rejects a second one.
@@ -89,9 +86,10 @@ func readYAML(data []byte) (sections map[string]any, err error) {
 	return sections, nil
 }
 
-// flatten calls set with each value, its dotted key, and whether one of its names contains dots,
-// which only parameters of the ranking may. An empty section is a value.
-func flatten(prefix string, section map[string]any, set func(key string, value any, dotted bool)) {
+// flatten adds each value to values by its dotted key. It returns the keys of which a name contains
+// dots, which only parameters of the ranking may; dotted means that all of them do. An empty section
+// is a value.
+func flatten(prefix string, dotted bool, section, values map[string]any) (withDots []string) {
 	for _, name := range slices.Sorted(maps.Keys(section)) {
 		value := section[name]
 		inName := strings.Contains(name, delimiter) && !strings.HasPrefix(prefix, rankingKey+delimiter)
@@ -103,30 +101,37 @@ func flatten(prefix string, section map[string]any, set func(key string, value a
 			value = named
 		}
 		inner, isSection := value.(map[string]any)
-		if !isSection || len(inner) == 0 {
-			set(prefix+name, value, inName)
+		if isSection && len(inner) > 0 {
+			withDots = append(withDots, flatten(prefix+name+delimiter, dotted || inName, inner, values)...)
 			continue
 		}
-		flatten(prefix+name+delimiter, inner, func(key string, value any, dotted bool) {
-			set(key, value, dotted || inName)
-		})
+		values[prefix+name] = value
+		if dotted || inName {
+			withDots = append(withDots, prefix+name)
+		}
 	}
+	return withDots
 }
 
-// apply sets every value of one layer. An empty value or an empty section leaves the previous
-// value.
-func apply(c *Config, layer map[string]any, source func(key string) string) Problems {
-	changes, all := cutRanking(layer, source)
+// layer holds the values of one layer by key; source returns the file, variable or flag of a key.
+type layer struct {
+	values map[string]any
+	source func(key string) string
+}
+
+// apply sets every value. An empty value or an empty section leaves the previous value.
+func (l layer) apply(c *Config) Problems {
+	changes, all := l.cutRanking()
 	if changes != "" {
-		all = append(all, setRanking(c, changes, source(rankingKey))...)
+		all = append(all, setRanking(c, changes, l.source(rankingKey))...)
 	}
-	for _, key := range slices.Sorted(maps.Keys(layer)) {
-		raw := layer[key]
+	for _, key := range slices.Sorted(maps.Keys(l.values)) {
+		raw := l.values[key]
 		f, known := byKey[key]
 		if !known {
 			message := unknown(key, raw)
 			if message != "" {
-				all = append(all, Problem{Key: key, Source: source(key), Message: message})
+				all = append(all, Problem{Key: key, Source: l.source(key), Message: message})
 			}
 			continue
 		}
@@ -134,7 +139,7 @@ func apply(c *Config, layer map[string]any, source func(key string) string) Prob
 			continue
 		}
 		if err := f.set(c, raw); err != nil {
-			all = append(all, Problem{Key: key, Source: source(key), Message: err.Error()})
+			all = append(all, Problem{Key: key, Source: l.source(key), Message: err.Error()})
 		}
 	}
 	return all
@@ -165,7 +170,7 @@ func applyEnv(c *Config, environ []string) (all Problems) {
 	problem := func(format string, args ...any) {
 		all = append(all, Problem{Source: "environment", Message: fmt.Sprintf(format, args...)})
 	}
-	layer := map[string]any{}
+	values := map[string]any{}
 	for _, f := range schema {
 		name, inFile := EnvName(f.key), EnvName(f.key)+fileSuffix
 		value, path := vars[name], vars[inFile]
@@ -183,14 +188,14 @@ func applyEnv(c *Config, environ []string) (all Problems) {
 			c.fromFile(f.key, path)
 		}
 		if value != "" {
-			layer[f.key] = value
+			values[f.key] = value
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(vars)) {
-		near := nearest(func(f field) int { return distance(name, EnvName(f.key)) })
+		near := slices.MinFunc(schema, func(a, b field) int { return distance(name, EnvName(a.key)) - distance(name, EnvName(b.key)) })
 		problem("%s is not a setting; the nearest is %s", name, EnvName(near.key))
 	}
-	return append(all, apply(c, layer, EnvName)...)
+	return append(all, layer{values, EnvName}.apply(c)...)
 }
 
 // reserved reports whether a variable has Freshet's prefix without being part of the configuration:
@@ -244,12 +249,12 @@ func (v *flagValue) Set(s string) error {
 }
 
 func applyFlags(c *Config, fs *pflag.FlagSet) Problems {
-	layer := map[string]any{}
+	values := map[string]any{}
 	fs.Visit(func(f *pflag.Flag) {
 		if v, ok := f.Value.(*flagValue); ok {
-			layer[f.Name] = v.text
+			values[f.Name] = v.text
 			delete(c.Files, f.Name) // its value is overridden
 		}
 	})
-	return apply(c, layer, func(key string) string { return "--" + key })
+	return layer{values, func(key string) string { return "--" + key }}.apply(c)
 }

@@ -2,6 +2,7 @@ package configs
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -56,23 +57,14 @@ func (p Problems) err() error {
 // also compared with the last parts of the keys, so that "addr" finds server.addr.
 func Nearest(key string) string {
 	bare := !strings.Contains(key, delimiter)
-	return nearest(func(f field) int {
+	to := func(f field) int {
 		d := distance(key, f.key)
 		if bare {
 			d = min(d, distance(key, f.key[strings.LastIndex(f.key, delimiter)+1:]))
 		}
 		return d
-	}).key
-}
-
-func nearest(distance func(f field) int) field {
-	best := schema[0]
-	for _, f := range schema[1:] {
-		if distance(f) < distance(best) {
-			best = f
-		}
 	}
-	return best
+	return slices.MinFunc(schema, func(a, b field) int { return to(a) - to(b) }).key
 }
 
 // distance returns the minimum number of deletions and insertions that turns a into b. A

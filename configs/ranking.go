@@ -19,19 +19,19 @@ const rankingKey = "ranking"
 
 // cutRanking removes the parameters of the ranking from a layer and returns them as a list of
 // changes.
-func cutRanking(layer map[string]any, source func(string) string) (changes string, all Problems) {
+func (l layer) cutRanking() (changes string, all Problems) {
 	var list []string
-	for _, key := range slices.Sorted(maps.Keys(layer)) {
+	for _, key := range slices.Sorted(maps.Keys(l.values)) {
 		name, inSection := strings.CutPrefix(key, rankingKey+delimiter)
 		if !inSection && key != rankingKey {
 			continue
 		}
-		raw := layer[key]
-		delete(layer, key)
+		raw := l.values[key]
+		delete(l.values, key)
 		change, is, err := changeOf(raw)
 		switch {
 		case err != nil:
-			all = append(all, Problem{Key: key, Source: source(key), Message: err.Error()})
+			all = append(all, Problem{Key: key, Source: l.source(key), Message: err.Error()})
 			continue
 		case !is:
 			continue

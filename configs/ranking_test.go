@@ -62,7 +62,7 @@ func TestRankingFromEveryLayer(t *testing.T) {
 	}
 }
 
-func TestBadRanking(t *testing.T) {
+func TestInvalidRanking(t *testing.T) {
 	for text, want := range map[string]string{
 		"curves=three": `ranking.curves must be a list of curves or the name of a preset, single or two, not "three"`,
 		`curves=[{"shape":"gauss","scale":"1h"},{"shape":"exp","scale":"0s"}]`: "ranking.curves[1].scale must be at least 1s",

@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestMaskingFindsSecretsInEveryForm(t *testing.T) {
+func TestMaskingSecretForms(t *testing.T) {
 	c := Default()
 	c.Auth.JWT.Secret = "<word>&\n"
 	c.Redis.Password = `pass "word" &%`
@@ -47,7 +47,7 @@ func TestMaskingFindsSecretsInEveryForm(t *testing.T) {
 	}
 }
 
-func TestMaskingLeavesTheRest(t *testing.T) {
+func TestMaskingKeepsOtherText(t *testing.T) {
 	var b bytes.Buffer
 	c := Default()
 	c.Redis.Password = "abc" // too short to distinguish from words
@@ -58,9 +58,9 @@ func TestMaskingLeavesTheRest(t *testing.T) {
 	require.Same(t, &b, Masking(&b, Default()), "nothing to mask costs nothing")
 }
 
-// TestEverySecretIsReadAgain checks that every secret setting, and every address that can contain
+// TestSecretsReloaded checks that every secret setting, and every address that can contain
 // one, is reread from the file that a variable names.
-func TestEverySecretIsReadAgain(t *testing.T) {
+func TestSecretsReloaded(t *testing.T) {
 	const redis, elastic, postgres = "redis://u:%s@h:1", "http://u:%s@h:1", "postgres://u:%s@h/d"
 	services := []string{"FRESHET_REDIS_URL=redis://h:1", "FRESHET_ELASTICSEARCH_ADDRESSES=http://u@h:1"}
 	inAddresses := map[string]string{"redis.url": redis, "timeline.redis_url": redis, "elasticsearch.addresses": elastic, "postgres.url": postgres}

@@ -168,7 +168,7 @@ func TestValidateAllows(t *testing.T) {
 	}
 }
 
-func TestValidateReportsEverythingAtOnce(t *testing.T) {
+func TestValidateReportsAllErrors(t *testing.T) {
 	c := configs.Default()
 	c.Recall.N, c.Dedup.Shards, c.Log.Level = 0, 0, ""
 	var problems configs.Problems

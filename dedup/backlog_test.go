@@ -26,9 +26,9 @@ func (h *held) Record(_ context.Context, batch []Impression, _ time.Time) ([]Imp
 
 func (h *held) ClearPending(context.Context, []Impression) error { return nil }
 
-// TestTheOldestUnrecordedImpressionIsKnown blocks a writer and checks that the metric reports the
+// TestOldestUnrecordedMetric blocks a writer and checks that the metric reports the
 // time of the oldest delivery until it is recorded.
-func TestTheOldestUnrecordedImpressionIsKnown(t *testing.T) {
+func TestOldestUnrecordedMetric(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &held{}
 		r, err := NewRecorder(t.Context(), w, time.Now, RecorderConfig{Batch: 2, Workers: 1, Linger: time.Millisecond, GiveUp: time.Hour})
@@ -59,7 +59,7 @@ func TestTheOldestUnrecordedImpressionIsKnown(t *testing.T) {
 // longestPause is the maximum pause between two retries, including jitter.
 const longestPause = 3 * backoff.DefaultMaxInterval / 2
 
-func TestTheOldestOfSeveralBatchesCounts(t *testing.T) {
+func TestOldestUnrecordedOfSeveralBatches(t *testing.T) {
 	var b backlog
 	at := func(s int64) time.Time { return time.Unix(s, 0) }
 	for _, s := range []int64{2, 1, 3} {

@@ -12,9 +12,9 @@ import (
 	"github.com/freshet/freshet/dedup"
 )
 
-// TestRecorderSettlesAfterTheGrace confirms just after a tick of the settler, between two ticks,
+// TestRecorderSettlesAfterGrace confirms just after a tick of the settler, between two ticks,
 // and just before one.
-func TestRecorderSettlesAfterTheGrace(t *testing.T) {
+func TestRecorderSettlesAfterGrace(t *testing.T) {
 	t.Parallel()
 	const grace, tick, linger = 800 * time.Millisecond, 50 * time.Millisecond, time.Millisecond
 	for _, into := range []time.Duration{1, tick / 2, tick - 1} {
@@ -55,9 +55,9 @@ func (s *slowSettling) ClearPending(ctx context.Context, batch []dedup.Impressio
 	return s.flaky.ClearPending(ctx, batch)
 }
 
-// TestRecorderKeepsTheGraceAfterASlowCall confirms at the end of a slow Settle call, when one tick
+// TestRecorderGraceAfterSlowCall confirms at the end of a slow Settle call, when one tick
 // of the settler is late and the next is imminent.
-func TestRecorderKeepsTheGraceAfterASlowCall(t *testing.T) {
+func TestRecorderGraceAfterSlowCall(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const grace, tick, linger = 800 * time.Millisecond, 50 * time.Millisecond, time.Millisecond

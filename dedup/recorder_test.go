@@ -123,7 +123,7 @@ func TestRecorderLingers(t *testing.T) {
 	})
 }
 
-func TestRecorderRetriesOnlyWhatIsUnconfirmed(t *testing.T) {
+func TestRecorderRetriesUnconfirmed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFlaky()
@@ -143,9 +143,9 @@ func TestRecorderRetriesOnlyWhatIsUnconfirmed(t *testing.T) {
 	})
 }
 
-// TestRecorderGivesUp checks that a batch is deferred after failing for half a minute, and that
-// later ones are written.
-func TestRecorderGivesUp(t *testing.T) {
+// TestRecorderDefersFailedBatch checks that a batch is deferred after failing for half a minute,
+// and that later ones are written.
+func TestRecorderDefersFailedBatch(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFlaky()
@@ -163,7 +163,7 @@ func TestRecorderGivesUp(t *testing.T) {
 	})
 }
 
-func TestRecorderNeverBlocksAnAnswer(t *testing.T) {
+func TestRecorderNeverBlocks(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFlaky()
@@ -185,7 +185,7 @@ func TestRecorderNeverBlocksAnAnswer(t *testing.T) {
 	})
 }
 
-func TestRecorderCloseGivesUpAtTheDeadline(t *testing.T) {
+func TestRecorderCloseDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFlaky()
@@ -203,7 +203,7 @@ func TestRecorderCloseGivesUpAtTheDeadline(t *testing.T) {
 	})
 }
 
-func TestRecorderSurvivesAPanic(t *testing.T) {
+func TestRecorderPanic(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFlaky()

@@ -39,9 +39,9 @@ func TestForget(t *testing.T) {
 	require.ErrorIs(t, r.Forget(t.Context(), "u_1"), cache.ErrUnavailable)
 }
 
-// TestAMuteWithoutSessions checks that a mute applies to the next page of a session that could not
+// TestMuteSessionStoreDown checks that a mute applies to the next page of a session that could not
 // be ended.
-func TestAMuteWithoutSessions(t *testing.T) {
+func TestMuteSessionStoreDown(t *testing.T) {
 	r := newRig(t, 40, nil)
 	r.wants(t, refresh(5), run(0, 5), true)
 	r.sessions.down(cache.ErrUnavailable)

@@ -21,7 +21,7 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-func TestConfigIsChecked(t *testing.T) {
+func TestConfigValidation(t *testing.T) {
 	clock := func() time.Time { return rankedAt }
 	good := engine.Config{Clock: clock, Rankings: &feed.Live{Ranking: dayLong()}}
 	stores := storesOf(t, clock, source())
@@ -47,7 +47,7 @@ func TestConfigIsChecked(t *testing.T) {
 }
 
 // Each request gets a context from Begin, and so does each attempt to take back a page.
-func TestEachRequestBegins(t *testing.T) {
+func TestBeginPerRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var begun atomic.Int32
 		r := newRig(t, 30, func(s *engine.Stores, c *engine.Config) {
@@ -66,7 +66,7 @@ func TestEachRequestBegins(t *testing.T) {
 }
 
 // The origin is rounded down, so that recall queries of the same period are equal.
-func TestTheOriginIsRoundedDown(t *testing.T) {
+func TestOriginRoundedDown(t *testing.T) {
 	for step, want := range map[time.Duration]time.Time{
 		0: rankedAt.Add(89 * time.Second), time.Minute: rankedAt.Add(time.Minute),
 	} {
@@ -81,7 +81,7 @@ func TestTheOriginIsRoundedDown(t *testing.T) {
 }
 
 // Each stage is a span within that of its request.
-func TestStagesAreTraced(t *testing.T) {
+func TestTracingStages(t *testing.T) {
 	spans := tracetest.NewSpanRecorder()
 	r := newRig(t, 30, func(s *engine.Stores, c *engine.Config) {
 		s.Fallback = nil
@@ -103,7 +103,7 @@ func TestStagesAreTraced(t *testing.T) {
 }
 
 // The engine logs to its configured logger and to no other.
-func TestTheLoggerIsPassedIn(t *testing.T) {
+func TestConfiguredLogger(t *testing.T) {
 	var log bytes.Buffer
 	std := slog.Default()
 	defer slog.SetDefault(std)

@@ -25,10 +25,10 @@ import (
 	recallmemory "github.com/freshet/freshet/recall/memory"
 )
 
-// TestEqualCallsAtRandom has one reader repeat calls to three servers, up to three equal ones at
+// TestEqualCallsRandom has one reader repeat calls to three servers, up to three equal ones at
 // once, while some contents and profiles cannot be read, items are deleted and requests end early.
 // No item is delivered under two request ids, and in the end all items have been delivered.
-func TestEqualCallsAtRandom(t *testing.T) {
+func TestEqualCallsRandom(t *testing.T) {
 	t.Parallel()
 	for name, mode := range map[string]equalMode{
 		"unreadable contents": {}, "deletions": {deletes: true}, "requests that end": {ends: true}, "refreshes": {refreshes: true},

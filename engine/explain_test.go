@@ -30,7 +30,7 @@ func (s unexplained) Recall(ctx context.Context, q feed.Query) (recall.Result, e
 
 // An explanation builds the same page as a refresh, also when recall returns deleted items or
 // content cannot be read.
-func TestExplainBuildsThePageOfARefresh(t *testing.T) {
+func TestExplainPageEqualsRefresh(t *testing.T) {
 	for name, c := range map[string]struct {
 		gone   []string
 		cached []string // nil means the catalog is up

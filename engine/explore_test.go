@@ -85,7 +85,7 @@ func TestExploration(t *testing.T) {
 	assert.InDelta(t, 28, drawn, 2, "load_more says so, too; the last page has nothing behind it")
 }
 
-func TestReadersAreDrawnForApart(t *testing.T) {
+func TestExplorationIndependentPerReader(t *testing.T) {
 	t.Parallel()
 	r := exploring(t, 0.05, 300)
 	shown, total := map[string]bool{}, 0
@@ -103,7 +103,7 @@ func TestReadersAreDrawnForApart(t *testing.T) {
 	assert.Greater(t, len(shown), total/2, "most of them differ")
 }
 
-func TestWhatIsNotExplored(t *testing.T) {
+func TestExplorationExclusions(t *testing.T) {
 	t.Parallel()
 	refresh := func(r *rig, limit int) engine.Answer {
 		a, err := r.Feed(t.Context(), engine.Request{Agent: "u", Action: engine.ActionRefresh, Limit: limit})

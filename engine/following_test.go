@@ -31,7 +31,7 @@ func (h *homeRig) posted(author string, n int, age time.Duration) {
 // Following continues to read when a few authors dominate a round, so that an author with few and
 // older posts is on the first page. No post of the dominating authors is lost. It reads no further
 // when that would change little.
-func TestABusyAuthorCrowdsNobodyOut(t *testing.T) {
+func TestFollowingBusyAuthor(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		busy  map[int]int // number of posts → number of authors with that many

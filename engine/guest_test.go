@@ -169,7 +169,7 @@ func TestGuestOrder(t *testing.T) {
 	assert.Equal(t, []string{"hot", "new", "old"}, ids, "the order is that of the moment the set is of")
 }
 
-func TestGuestIsVaried(t *testing.T) {
+func TestGuestVariety(t *testing.T) {
 	t.Parallel()
 	l := newLobby(4)
 	for i := range 3 {
@@ -182,9 +182,9 @@ func TestGuestIsVaried(t *testing.T) {
 	assert.Equal(t, []string{"t1", "t4", "t3", "t2"}, ids)
 }
 
-// TestGuestFilledWithTheNewest checks that a page with too few trending items continues with the
+// TestGuestFilledWithNewest checks that a page with too few trending items continues with the
 // newest items, each once and varied like any page.
-func TestGuestFilledWithTheNewest(t *testing.T) {
+func TestGuestFilledWithNewest(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		trends, newest, limit int
@@ -281,7 +281,7 @@ func TestGuestPromoted(t *testing.T) {
 	assert.Equal(t, numbered(1, 3), ids, "nor is it missing on the one that it has without")
 }
 
-func TestGuestWhileSomethingIsDown(t *testing.T) {
+func TestGuestDependenciesDown(t *testing.T) {
 	t.Parallel()
 	down := fmt.Errorf("%w: no connection", catalog.ErrUnavailable)
 	l := newLobby(30)
@@ -318,8 +318,8 @@ func TestGuestWhileSomethingIsDown(t *testing.T) {
 	require.ErrorIs(t, err, trending.ErrUnavailable)
 }
 
-// TestGuestWhileTheSocialStoreIsDown checks that a page has the items that can still be read.
-func TestGuestWhileTheSocialStoreIsDown(t *testing.T) {
+// TestGuestSocialStoreDown checks that a page has the items that can still be read.
+func TestGuestSocialStoreDown(t *testing.T) {
 	t.Parallel()
 	l := newLobby(3)
 	l.set.Entries[1].ID, l.set.Entries[1].Group = "post:p", "post:p"

@@ -14,9 +14,9 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// TestAffinityOfHome checks that likes, replies and clicks count, and that none of them is read
+// TestHomeAffinity checks that likes, replies and clicks count, and that none of them is read
 // when the affinity is off.
-func TestAffinityOfHome(t *testing.T) {
+func TestHomeAffinity(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		ranking string

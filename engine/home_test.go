@@ -200,9 +200,9 @@ func without(missing feed.Source, n int) []feed.Source {
 	return want
 }
 
-// TestASourceOfHomeIsSlowFailingOrEmpty checks that the other sources fill the page in the
+// TestHomeSourceSlowFailingOrEmpty checks that the other sources fill the page in the
 // documented order, and that the answer names the missing source.
-func TestASourceOfHomeIsSlowFailingOrEmpty(t *testing.T) {
+func TestHomeSourceSlowFailingOrEmpty(t *testing.T) {
 	t.Parallel()
 	for _, source := range []feed.Source{feed.SourceFollowing, feed.SourceTrending, feed.SourceDiscovery, feed.SourcePromoted} {
 		for _, is := range []condition{healthySource, slowSource, failingSource, emptySource} {
@@ -251,10 +251,10 @@ func refs(a engine.Answer) []feed.Ref {
 	return out
 }
 
-// TestNoSourceOfHomeAnswers checks that the call fails: an empty page would claim that there is
+// TestHomeAllSourcesFail checks that the call fails: an empty page would claim that there is
 // nothing. An answer of the promoted source does not count, because promoted items alone fill no
 // page.
-func TestNoSourceOfHomeAnswers(t *testing.T) {
+func TestHomeAllSourcesFail(t *testing.T) {
 	t.Parallel()
 	for _, is := range []condition{slowSource, failingSource} {
 		for _, promoted := range []condition{is, healthySource, emptySource} {
@@ -305,9 +305,9 @@ func (e endsEarly) Propose(_ context.Context, q feed.Query) (recall.Proposals, e
 	return out, nil
 }
 
-// TestTheLastSourceOfHomeEndsEarly checks that the items proposed so far make a page, although the
+// TestHomeLastSourceFailsLater checks that the items proposed so far make a page, although the
 // source fails when asked for more.
-func TestTheLastSourceOfHomeEndsEarly(t *testing.T) {
+func TestHomeLastSourceFailsLater(t *testing.T) {
 	t.Parallel()
 	trends := newestLast("trend", 5)
 	h := homeOf(t, trends, nil, func(s *engine.Stores, _ *engine.Config) { s.Home.Trending = endsEarly(trends) })
@@ -318,7 +318,7 @@ func TestTheLastSourceOfHomeEndsEarly(t *testing.T) {
 	assert.Equal(t, []string{"following", "trending", "discovery"}, page.Degraded)
 }
 
-func TestEverySourceOfHomeIsEmpty(t *testing.T) {
+func TestHomeAllSourcesEmpty(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	for _, s := range []feed.Source{feed.SourceFollowing, feed.SourceTrending, feed.SourceDiscovery, feed.SourcePromoted} {
@@ -331,9 +331,9 @@ func TestEverySourceOfHomeIsEmpty(t *testing.T) {
 	assert.Nil(t, page.Degraded)
 }
 
-// TestWhatIsPromotedComesAsDrawn checks that promoted items retain the order in which the source
+// TestHomePromotedOrder checks that promoted items retain the order in which the source
 // has drawn them by weight, whatever their scores.
-func TestWhatIsPromotedComesAsDrawn(t *testing.T) {
+func TestHomePromotedOrder(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	var got []string
@@ -349,10 +349,10 @@ func TestWhatIsPromotedComesAsDrawn(t *testing.T) {
 	assert.Equal(t, "promo_00 promo_01 promo_02 promo_03 promo_04", strings.Join(got, " "))
 }
 
-// TestNothingComesTwiceFromTwoSources checks that an item proposed by several sources belongs to
+// TestHomeItemInSeveralSources checks that an item proposed by several sources belongs to
 // the first of following, trending and discovery, or is promoted. Promoting an item removes it for
 // no reader who would get it anyway.
-func TestNothingComesTwiceFromTwoSources(t *testing.T) {
+func TestHomeItemInSeveralSources(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(20) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -406,9 +406,9 @@ func TestNothingComesTwiceFromTwoSources(t *testing.T) {
 	}
 }
 
-// TestAllIsPromoted checks that pages are full, and that promoted items have no more than their
+// TestHomeAllPromoted checks that pages are full, and that promoted items have no more than their
 // positions.
-func TestAllIsPromoted(t *testing.T) {
+func TestHomeAllPromoted(t *testing.T) {
 	t.Parallel()
 	h := homeOf(t, nil, items(60))
 	h.are[feed.SourceFollowing] = emptySource
@@ -428,9 +428,9 @@ func TestAllIsPromoted(t *testing.T) {
 	}
 }
 
-// TestWhatIsPromotedComesAgainOnce checks that promoted items are not repeated on a page of items
+// TestShownAgainPromotedOnce checks that promoted items are not repeated on a page of items
 // that were shown before.
-func TestWhatIsPromotedComesAgainOnce(t *testing.T) {
+func TestShownAgainPromotedOnce(t *testing.T) {
 	t.Parallel()
 	h := homeOf(t, nil, slices.Concat(newestLast("promo", 5), items(30)), showsAgain)
 	h.are[feed.SourceFollowing] = emptySource
@@ -450,9 +450,9 @@ func TestWhatIsPromotedComesAgainOnce(t *testing.T) {
 	require.Equal(t, slices.Compact(slices.Clone(ids)), ids)
 }
 
-// TestWhatComesAgainHasItsSource checks that items shown again have their source, and that posts of
+// TestShownAgainSource checks that items shown again have their source, and that posts of
 // unfollowed authors are not shown again.
-func TestWhatComesAgainHasItsSource(t *testing.T) {
+func TestShownAgainSource(t *testing.T) {
 	t.Parallel()
 	h := homeOf(t, nil, nil, showsAgain)
 	for range 5 {

@@ -17,7 +17,7 @@ import (
 	"github.com/freshet/freshet/signals/events"
 )
 
-func TestAnswersAreCountedByActionAndResult(t *testing.T) {
+func TestMetricsAnswers(t *testing.T) {
 	some := Answer{Docs: []feed.Doc{{ID: "a"}, {ID: "b"}}}
 	for _, c := range []struct {
 		r              Request
@@ -40,7 +40,7 @@ func TestAnswersAreCountedByActionAndResult(t *testing.T) {
 	}
 }
 
-func TestLoadMoreIsCountedByWhatAnsweredIt(t *testing.T) {
+func TestMetricsLoadMore(t *testing.T) {
 	refs := []feed.Ref{{ID: "a", Group: "a"}}
 	for from, count := range map[string]func(){
 		"session": func() { countLoadMore(page{Page: cache.Page{Refs: refs}}, nil) },
@@ -56,7 +56,7 @@ func TestLoadMoreIsCountedByWhatAnsweredIt(t *testing.T) {
 }
 
 // Each query of a source of home counts once, by its result; a canceled one does not count.
-func TestSourcesAreCountedByResult(t *testing.T) {
+func TestMetricsHomeSources(t *testing.T) {
 	some := func(context.Context, feed.Query) (recall.Proposals, degraded.Parts, error) {
 		return recall.Proposals{Proposals: make([]recall.Proposal, 7)}, 0, nil
 	}
@@ -96,7 +96,7 @@ func TestSourcesAreCountedByResult(t *testing.T) {
 	}
 }
 
-func TestShownAndClickedAreCountedBySource(t *testing.T) {
+func TestMetricsShownAndClicked(t *testing.T) {
 	value := func() []float64 {
 		return []float64{
 			testutil.ToFloat64(shownItems["following"]), testutil.ToFloat64(clicks["following"]),

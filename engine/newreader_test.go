@@ -74,7 +74,7 @@ func (r *rig) learned(agent string) {
 }
 
 // A degraded answer does not have the new-reader mark.
-func TestADegradedAnswerHasNoNewReader(t *testing.T) {
+func TestNewReaderDegraded(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(r *rig){
 		"sessions":   func(r *rig) { r.sessions.down(cache.ErrUnavailable) },
@@ -96,7 +96,7 @@ func TestADegradedAnswerHasNoNewReader(t *testing.T) {
 }
 
 // The check costs no additional call for known readers and for pages of a session.
-func TestWhoIsNewIsAskedOnlyOfNewcomers(t *testing.T) {
+func TestNewReaderCheckCost(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 30, nil)
 	r.ask(t, refresh(5))

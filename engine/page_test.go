@@ -20,7 +20,7 @@ import (
 )
 
 // Delivered items are recorded and counted once, and are pending until then.
-func TestAPageIsRecordedAndCounted(t *testing.T) {
+func TestPageRecordedAndCounted(t *testing.T) {
 	r := newRig(t, 30, nil)
 	r.wants(t, refresh(5), run(0, 5), true)
 	r.wants(t, loadMore(3), run(5, 8), true)
@@ -36,7 +36,7 @@ func TestAPageIsRecordedAndCounted(t *testing.T) {
 	r.wants(t, loadMore(30), []string{}, false)
 }
 
-func TestOnlyWhatIsReportedIsRecorded(t *testing.T) {
+func TestSeenModeRecordsReported(t *testing.T) {
 	r := newRig(t, 30, func(_ *engine.Stores, c *engine.Config) { c.RecordServed = false })
 	r.wants(t, refresh(5), run(0, 5), true)
 	assert.Empty(t, r.recorder.groups())
@@ -46,16 +46,16 @@ func TestOnlyWhatIsReportedIsRecorded(t *testing.T) {
 }
 
 // An item named twice in one report counts as one impression, and so do two items of one group.
-func TestAReportCountsEachImpressionOnce(t *testing.T) {
+func TestReportDuplicateImpressions(t *testing.T) {
 	r := newRig(t, 0, nil)
 	r.put(t, aged("a", "story", time.Hour), aged("b", "story", time.Hour))
 	require.NoError(t, r.Seen(t.Context(), "u_1", []string{"a", "b", "a", "x", "x"}))
 	assert.ElementsMatch(t, []string{"story", "a", "b", "x"}, r.recorder.groups())
 }
 
-// Impressions that have been pending for too long are recorded by the next refresh: the server that
-// delivered them failed to.
-func TestStaleImpressionsAreRecordedAgain(t *testing.T) {
+// Impressions that have been pending for too long are recorded by the next refresh: the server
+// that delivered them failed to.
+func TestStaleImpressionsRecorded(t *testing.T) {
 	r := newRig(t, 10, nil)
 	err := r.seen.Claim(t.Context(), "u_1", []string{"i000", "i001"}, rankedAt)
 	require.NoError(t, err)
@@ -79,7 +79,7 @@ func unique(ids []string) []string {
 
 // When another call takes the candidates between the check and the page, a refresh reads deeper
 // instead of answering that there is nothing.
-func TestCandidatesStolenMeanwhile(t *testing.T) {
+func TestCandidatesClaimedConcurrently(t *testing.T) {
 	for _, id := range []string{"", "r1"} {
 		r := newRig(t, 20, func(_ *engine.Stores, c *engine.Config) { c.N = 5 })
 		thefts := 1
@@ -94,7 +94,7 @@ func TestCandidatesStolenMeanwhile(t *testing.T) {
 	}
 }
 
-func TestStealingHasAnEnd(t *testing.T) {
+func TestCandidatesClaimedRepeatedly(t *testing.T) {
 	r := newRig(t, 5, nil)
 	next := 0
 	r.sessions.before(func(method string) {
@@ -109,7 +109,7 @@ func TestStealingHasAnEnd(t *testing.T) {
 	assert.Equal(t, 4, r.sessions.count("Replace"))
 }
 
-func TestARetryIsAnsweredTheSamePage(t *testing.T) {
+func TestRetryGetsSamePage(t *testing.T) {
 	r := newRig(t, 30, nil)
 	r.wants(t, named(refresh(5), "r1"), run(0, 5), true)
 	r.wants(t, named(refresh(5), "r1"), run(0, 5), true)
@@ -129,7 +129,7 @@ func TestARetryIsAnsweredTheSamePage(t *testing.T) {
 }
 
 // The answer to a retry also omits the items that the first answer left out of its page.
-func TestARetryLeavesOutWhatTheFirstAnswerDid(t *testing.T) {
+func TestRetryOmitsSameItems(t *testing.T) {
 	r := newRig(t, 30, nil)
 	r.wants(t, refresh(1), run(0, 1), true)
 	r.remove(t, "i001", "i003")
@@ -156,7 +156,7 @@ func (o *overtaken) Pop(ctx context.Context, p cache.Pop) (cache.Page, error) {
 
 // Of two concurrent equal calls, the one that builds the page may be answered last. That the other
 // call was answered with the same items must not make it omit them.
-func TestEqualCallsAreAnsweredAlike(t *testing.T) {
+func TestEqualCallsGetSamePage(t *testing.T) {
 	for name, change := range map[string]func(*engine.Stores, *engine.Config){
 		"failing open":   func(*engine.Stores, *engine.Config) {},
 		"failing closed": func(s *engine.Stores, c *engine.Config) { s.Fallback, c.Remember = nil, true },
@@ -186,7 +186,7 @@ func TestEqualCallsAreAnsweredAlike(t *testing.T) {
 
 // Two concurrent equal calls top up their page from one record, also when the second call lacks
 // more items than the first: no page exceeds the limit.
-func TestEqualCallsFillUpToTheLimit(t *testing.T) {
+func TestEqualCallsTopUpToLimit(t *testing.T) {
 	r := newRig(t, 60, nil)
 	r.wants(t, refresh(10), run(0, 10), true)
 	r.removeBehind(t, "i010", "i011")
@@ -209,7 +209,7 @@ func TestEqualCallsFillUpToTheLimit(t *testing.T) {
 
 // Recall may continue to propose deleted items, a whole round of them and more. An empty page must
 // mean that there is nothing.
-func TestAPageIsFilledPastARoundOfWhatIsGone(t *testing.T) {
+func TestPageFilledPastDeletedItems(t *testing.T) {
 	for name, c := range map[string]struct {
 		request engine.Request
 		gone    int
@@ -237,8 +237,8 @@ func TestAPageIsFilledPastARoundOfWhatIsGone(t *testing.T) {
 	}
 }
 
-// A page that loses some items is topped up at most twice. A page that loses all its items reads on
-// to the end of the session, and then refreshes.
+// A page that loses some items is topped up at most twice. A page that loses all its items reads
+// on to the end of the session, and then refreshes.
 func TestTopUp(t *testing.T) {
 	for name, c := range map[string]struct {
 		gone  []string
@@ -281,7 +281,7 @@ func TestTopUp(t *testing.T) {
 }
 
 // An item that has changed since it was ranked is not shown in its old place.
-func TestWhatChangedIsNotShown(t *testing.T) {
+func TestChangedItemNotShown(t *testing.T) {
 	for name, change := range map[string]func(*rig){
 		"deleted":           func(r *rig) { r.removeBehind(t, "i001") },
 		"in another group":  func(r *rig) { r.put(t, aged("i001", "story", time.Hour)) },
@@ -314,7 +314,7 @@ func (r *rig) profile(t *testing.T, p feed.Profile, author string) {
 
 // A shown item is still recognized by its id after it has moved to another group, also when only a
 // filter has it.
-func TestWhatWasShownIsKnownInAnotherGroup(t *testing.T) {
+func TestShownItemInAnotherGroup(t *testing.T) {
 	r := newRig(t, 5, closed)
 	r.wants(t, refresh(2), run(0, 2), true)
 	r.settled(t)
@@ -323,7 +323,7 @@ func TestWhatWasShownIsKnownInAnotherGroup(t *testing.T) {
 }
 
 // A page with unreadable content returns to the head of the session, and is the next page.
-func TestAPageThatCannotBeReadIsGivenBack(t *testing.T) {
+func TestUnreadablePageReturned(t *testing.T) {
 	for _, id := range []string{"", "r1"} {
 		r := newRig(t, 30, nil)
 		r.wants(t, refresh(5), run(0, 5), true)
@@ -344,7 +344,7 @@ func TestAPageThatCannotBeReadIsGivenBack(t *testing.T) {
 }
 
 // Unreadable items at the head of the session do not block the readable ones after them.
-func TestAPageIsReadPastWhatCannotBeRead(t *testing.T) {
+func TestLoadMorePastUnreadableItems(t *testing.T) {
 	for _, id := range []string{"", "r1"} {
 		r := newRig(t, 30, nil)
 		r.wants(t, refresh(5), run(0, 5), true)
@@ -365,7 +365,7 @@ func TestAPageIsReadPastWhatCannotBeRead(t *testing.T) {
 }
 
 // A refresh does the same in the session it has just created.
-func TestARefreshIsReadPastWhatCannotBeRead(t *testing.T) {
+func TestRefreshPastUnreadableItems(t *testing.T) {
 	r := newRig(t, 30, nil)
 	r.catalog.down(catalog.ErrUnavailable, "Docs", "Hydrate")
 	r.catalog.cached = []string{"i007"}
@@ -376,7 +376,7 @@ func TestARefreshIsReadPastWhatCannotBeRead(t *testing.T) {
 }
 
 // A page is returned to the session even if the request has ended.
-func TestGivingBackOutlivesTheRequest(t *testing.T) {
+func TestUnreadablePageReturnedAfterRequest(t *testing.T) {
 	r := newRig(t, 30, nil)
 	r.wants(t, refresh(5), run(0, 5), true)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -388,7 +388,7 @@ func TestGivingBackOutlivesTheRequest(t *testing.T) {
 }
 
 // A failed top-up does not fail the page, which reports what it lacks.
-func TestATopUpMayFail(t *testing.T) {
+func TestTopUpFailure(t *testing.T) {
 	pop := func(r *rig) { r.sessions.set(rule{err: cache.ErrUnavailable, only: []string{"Pop"}, skip: 1}) }
 	content := func(err error) func(*rig) {
 		return func(r *rig) { r.catalog.set(rule{err: err, skip: 1}) }
@@ -419,7 +419,7 @@ func TestATopUpMayFail(t *testing.T) {
 
 // When no item of the page is left and the session cannot be read further, the session counts as
 // ended.
-func TestATopUpOfNothingMayFail(t *testing.T) {
+func TestTopUpFailureEndsSession(t *testing.T) {
 	r := newRig(t, 30, nil)
 	r.wants(t, refresh(1), run(0, 1), true)
 	r.remove(t, run(1, 5)...)
@@ -437,7 +437,7 @@ func (r *rig) holdFirstRecall() (go_ chan struct{}) {
 
 // A refresh that waits for another one of its agent pages from the session that one has built, if
 // it is recent enough.
-func TestRefreshesAtOnceAreCoalesced(t *testing.T) {
+func TestRefreshCoalesced(t *testing.T) {
 	for name, c := range map[string]struct {
 		coalesce time.Duration
 		recalls  int
@@ -461,7 +461,7 @@ func TestRefreshesAtOnceAreCoalesced(t *testing.T) {
 }
 
 // A refresh that waited for one that found nothing or failed does its own refresh.
-func TestRefreshesFollowOnlyASession(t *testing.T) {
+func TestRefreshCoalescedOnlyWithSession(t *testing.T) {
 	for name, c := range map[string]struct {
 		n     int
 		fault error

@@ -86,9 +86,9 @@ func prefetcher(t *testing.T, a *ahead) *engine.Prefetcher {
 	return engine.NewPrefetcher(t.Context(), a, a, time.Hour, slog.New(slog.DiscardHandler))
 }
 
-// TestPrefetchIsBounded blocks reads: callers do not wait, excess pages are dropped, and at most
+// TestPrefetchBounded blocks reads: callers do not wait, excess pages are dropped, and at most
 // one page per session waits.
-func TestPrefetchIsBounded(t *testing.T) {
+func TestPrefetchBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		a := &ahead{held: make(chan struct{})}
@@ -137,8 +137,8 @@ func normal(list []string) []string {
 	return list
 }
 
-// TestPrefetchEnds checks that Close cancels running reads and discards waiting pages.
-func TestPrefetchEnds(t *testing.T) {
+// TestPrefetchClose checks that Close cancels running reads and discards waiting pages.
+func TestPrefetchClose(t *testing.T) {
 	t.Parallel()
 	a := &ahead{held: make(chan struct{})}
 	p := prefetcher(t, a)
@@ -156,9 +156,9 @@ func TestPrefetchEnds(t *testing.T) {
 	none.Close()
 }
 
-// TestPagesAreReadAhead checks that there is a read after every page that has more after it, and
+// TestPrefetchAfterPages checks that there is a read after every page that has more after it, and
 // after no other.
-func TestPagesAreReadAhead(t *testing.T) {
+func TestPrefetchAfterPages(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		a := &ahead{}
@@ -181,9 +181,9 @@ func TestPagesAreReadAhead(t *testing.T) {
 	})
 }
 
-// TestReadingAheadTakesNoLonger checks that a read ends at the time limit, which is that of a
+// TestPrefetchTimeout checks that a read ends at the time limit, which is that of a
 // request.
-func TestReadingAheadTakesNoLonger(t *testing.T) {
+func TestPrefetchTimeout(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		a := &ahead{held: make(chan struct{})}
@@ -202,7 +202,7 @@ func TestReadingAheadTakesNoLonger(t *testing.T) {
 	})
 }
 
-func TestAPageThatCannotBeReadAhead(t *testing.T) {
+func TestPrefetchFailure(t *testing.T) {
 	t.Parallel()
 	a := &ahead{err: errors.New("away")}
 	p := prefetcher(t, a)

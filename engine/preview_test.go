@@ -12,7 +12,7 @@ import (
 
 // The pages that follow equal the preview, to the end of the session, and the preview has no side
 // effect.
-func TestPreviewIsWhatIsHandedOut(t *testing.T) {
+func TestPreviewEqualsPages(t *testing.T) {
 	r := newRig(t, 50, nil)
 	r.wants(t, refresh(10), run(0, 10), true)
 	r.settled(t)
@@ -38,7 +38,7 @@ func TestPreviewIsWhatIsHandedOut(t *testing.T) {
 	assert.Equal(t, run(15, 50), got)
 }
 
-func TestPreviewRanksByEach(t *testing.T) {
+func TestPreviewSeveralRankings(t *testing.T) {
 	r := newRig(t, 0, nil)
 	r.put(t, aged("new", "", 2*time.Hour), aged("topical", "", 60*time.Hour, "go"), aged("ancient", "", 200*time.Hour, "go"))
 	require.NoError(t, r.PutProfile(t.Context(), "u_1", feed.Profile{Interests: map[string]float64{"go": 1}}))

@@ -31,7 +31,7 @@ func (p *promotions) Chosen(agent string, _ *feed.Profile, item string, at time.
 
 func (p *promotions) About(item string) []string { return p.byItem[item] }
 
-func TestWhatPromotionsShowIsCountedForThem(t *testing.T) {
+func TestMetricsPromoted(t *testing.T) {
 	p := &promotions{byItem: map[string][]string{"i001": {"p", "q"}, "i002": {"r"}}, until: rankedAt.Add(time.Hour)}
 	r := newRig(t, 30, func(s *engine.Stores, _ *engine.Config) { s.Promotions = p })
 	ref := func(id string, source feed.Source) feed.Ref { return feed.Ref{ID: id, Group: id, Source: source} }

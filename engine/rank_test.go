@@ -52,7 +52,7 @@ func idsOf(list []feed.Candidate) []string {
 
 // Of two items of one group only the better one is in the list, which still has the requested
 // length.
-func TestRankHasOneOfAGroup(t *testing.T) {
+func TestRankOnePerGroup(t *testing.T) {
 	e := ranker(t, source(
 		aged("a1", "a", 2*time.Hour), aged("b1", "b", 3*time.Hour), aged("old", "", 90*time.Hour, "go"),
 		aged("a2", "a", 5*time.Hour), aged("b2", "b", 6*time.Hour), aged("c", "", 7*time.Hour),
@@ -96,7 +96,7 @@ func (s twoRounds) Recall(ctx context.Context, q feed.Query) (recall.Result, err
 	return result, err
 }
 
-func TestRankGoesOnOverRounds(t *testing.T) {
+func TestRankSeveralRounds(t *testing.T) {
 	var first, second []feed.Item
 	for i := range 30 { // nearly all groups of the second round have a better item in the first
 		first = append(first, aged(fmt.Sprintf("x%02d", i), fmt.Sprintf("g%d", i), time.Duration(61+i)*time.Minute))
@@ -112,8 +112,8 @@ func TestRankGoesOnOverRounds(t *testing.T) {
 	assert.Len(t, lists[0], 31, "all there are")
 }
 
-// TestRankExplores checks that exploration is applied only when the rankings differ in it.
-func TestRankExplores(t *testing.T) {
+// TestRankExploration checks that exploration is applied only when the rankings differ in it.
+func TestRankExploration(t *testing.T) {
 	var items []feed.Item
 	for i := range 60 {
 		items = append(items, aged(fmt.Sprintf("i%02d", i), "", time.Duration(i)*time.Minute))

@@ -82,7 +82,7 @@ func (r *raised) Acted(agent string, items []string, _ time.Time) bool {
 }
 
 // Clicks and likes on shown items raise live popularity, and nothing else does.
-func TestReactRaises(t *testing.T) {
+func TestReactRaisesPopularity(t *testing.T) {
 	live := &raised{}
 	r := newRig(t, 30, func(s *engine.Stores, _ *engine.Config) { s.Popularity = live })
 	r.wants(t, refresh(5), run(0, 5), true)
@@ -105,7 +105,7 @@ func TestReactRaises(t *testing.T) {
 // A timeline shows posts that were not ranked: acts on these teach the learner, but do not count
 // for a variant. Acts on posts that for-you has delivered count, whether a timeline has also shown
 // them or not.
-func TestReactCountsWhatForYouGaveOut(t *testing.T) {
+func TestReactCountsForYouOnly(t *testing.T) {
 	posts := []feed.Item{aged("post:1", "", time.Hour), aged("post:2", "", 2*time.Hour), aged("post:3", "", 3*time.Hour)}
 	for name, c := range map[string]struct {
 		served bool // impressions.on
@@ -185,7 +185,7 @@ func TestReactReadsPostsOnce(t *testing.T) {
 
 // A click counts for the source of home that has shown the item, whichever way impressions are
 // recorded, and a post shown by home counts as delivered by a feed.
-func TestReactKnowsTheSourceOfHome(t *testing.T) {
+func TestReactHomeSource(t *testing.T) {
 	for name, served := range map[string]bool{"impressions when served": true, "impressions when seen": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -218,7 +218,7 @@ func TestReactKnowsTheSourceOfHome(t *testing.T) {
 }
 
 // While the dedup store is down, all acts count, because it is unknown what for-you has delivered.
-func TestReactCountsPostsWithoutDedup(t *testing.T) {
+func TestReactPostsDedupDown(t *testing.T) {
 	r := newRig(t, 0, nil)
 	r.seen.down(dedup.ErrUnavailable)
 	taken, err := r.react(t, events.Click, "post:1")
@@ -229,7 +229,7 @@ func TestReactCountsPostsWithoutDedup(t *testing.T) {
 
 // The next refresh records the impressions of a server that died before it recorded them, and that
 // for-you delivered them.
-func TestReactCountsWhatADeadServerGaveOut(t *testing.T) {
+func TestReactAfterServerCrash(t *testing.T) {
 	r := newRig(t, 3, nil)
 	r.put(t, aged("post:1", "", 2*time.Minute))
 	require.NoError(t, r.seen.Claim(t.Context(), "u_1", feed.ClaimKeys([]feed.Ref{{ID: "post:1", Group: "post:1"}}), r.clock()))
@@ -269,7 +269,7 @@ func (l *learner) Flush(context.Context) error {
 
 // Every kind of act on a shown item is passed to the learner with the half-life of the agent's
 // ranking, except acts on deleted items.
-func TestReactTeaches(t *testing.T) {
+func TestReactLearning(t *testing.T) {
 	l := &learner{}
 	ranking := feed.Ranking{Base: 0.1, Decay: feed.Decay{Scale: time.Hour, Decay: 0.5}, Learned: feed.LearnedWeights{HalfLife: 5 * time.Hour}}
 	r := newRig(t, 30, func(s *engine.Stores, cfg *engine.Config) { s.Learner, cfg.Rankings = l, &feed.Live{Ranking: ranking} })
@@ -297,7 +297,7 @@ func TestReactTeaches(t *testing.T) {
 
 // Acts that were refused because a store was full, and are sent again, count once in the counts of
 // reports. These recognize a repetition for only one day, so they are updated last.
-func TestReactAgain(t *testing.T) {
+func TestReactRetry(t *testing.T) {
 	l, live := &learner{}, &raised{}
 	r := newRig(t, 30, func(s *engine.Stores, _ *engine.Config) { s.Learner, s.Popularity = l, live })
 	r.wants(t, refresh(5), run(0, 5), true)
@@ -314,7 +314,7 @@ func TestReactAgain(t *testing.T) {
 	assert.Equal(t, 1, r.tally.acts)
 }
 
-func TestReactWithoutDedup(t *testing.T) {
+func TestReactDedupDown(t *testing.T) {
 	r := newRig(t, 5, nil)
 	r.seen.down(dedup.ErrUnavailable)
 	taken, err := r.react(t, events.Click, "i000", "i001")
@@ -326,7 +326,8 @@ func TestReactWithoutDedup(t *testing.T) {
 	require.ErrorIs(t, err, dedup.ErrUnavailable)
 }
 
-// A hidden item is removed from the pages of the session, and the act counts if the item was shown.
+// A hidden item is removed from the pages of the session, and the act counts if the item was
+// shown.
 func TestHide(t *testing.T) {
 	r := newRig(t, 30, nil)
 	r.wants(t, refresh(5), run(0, 5), true)

@@ -52,7 +52,7 @@ func yesterday(t *testing.T, change func(*engine.Stores, *engine.Config)) *rig {
 	return r
 }
 
-func TestNeverEmpty(t *testing.T) {
+func TestRefreshWithoutCandidates(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*engine.Stores, *engine.Config){"open": nil, "closed": closed} {
 		t.Run(name, func(t *testing.T) {
@@ -79,7 +79,7 @@ func TestNeverEmpty(t *testing.T) {
 
 // A reader who keeps scrolling reaches an end, also beyond the end of a session: load_more repeats
 // no item that was shown today.
-func TestScrollingEnds(t *testing.T) {
+func TestLoadMoreEnds(t *testing.T) {
 	t.Parallel()
 	r := yesterday(t, func(_ *engine.Stores, cfg *engine.Config) { cfg.N = 12 })
 	got := docIDs(r.ask(t, refresh(10)))
@@ -97,7 +97,7 @@ func TestScrollingEnds(t *testing.T) {
 }
 
 // For an item that was shown on several days the latest day counts.
-func TestShownAgainIsShownLatest(t *testing.T) {
+func TestShownAgainLatestDay(t *testing.T) {
 	t.Parallel()
 	r := yesterday(t, nil)
 	r.wantsAgain(t, refresh(15), append(run(20, 30), run(0, 5)...), 10, true)
@@ -110,7 +110,7 @@ func TestShownAgainIsShownLatest(t *testing.T) {
 
 // With impressions.on: seen, delivered items that are not reported stay pending and are not shown
 // again. Reported ones are.
-func TestWhatWasReportedComesAgain(t *testing.T) {
+func TestShownAgainSeenMode(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 6, func(s *engine.Stores, cfg *engine.Config) {
 		showsAgain(s, cfg)
@@ -125,7 +125,7 @@ func TestWhatWasReportedComesAgain(t *testing.T) {
 	r.wantsAgain(t, refresh(6), []string{}, 0, false)
 }
 
-func TestPagesStopWithoutShownAgain(t *testing.T) {
+func TestShownAgainOff(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 10, nil)
 	r.wants(t, refresh(10), run(0, 10), false)
@@ -134,7 +134,7 @@ func TestPagesStopWithoutShownAgain(t *testing.T) {
 }
 
 // Hidden, disliked, deleted, muted and pending items are not shown again.
-func TestWhatDoesNotComeAgain(t *testing.T) {
+func TestShownAgainExclusions(t *testing.T) {
 	t.Parallel()
 	r := yesterday(t, nil)
 	for kind, id := range map[events.Kind]string{events.Hide: "i000", events.Dislike: "i001", events.Like: "i002"} {
@@ -156,7 +156,7 @@ func TestWhatDoesNotComeAgain(t *testing.T) {
 }
 
 // A page is filled with shown items only when it is certain that no unseen item is left.
-func TestNothingComesAgain(t *testing.T) {
+func TestShownAgainOnlyAtEnd(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		change func(*engine.Stores, *engine.Config)
@@ -185,7 +185,7 @@ func TestNothingComesAgain(t *testing.T) {
 
 // An item that moved to another group counts as shown when the item or its new group was last
 // shown.
-func TestShownBeforeUnderAGroup(t *testing.T) {
+func TestShownAgainGroupChange(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 0, showsAgain)
 	r.put(t, aged("a", "", time.Hour), aged("b", "story", 2*time.Hour), aged("c", "", 3*time.Hour))
@@ -201,7 +201,7 @@ func TestShownBeforeUnderAGroup(t *testing.T) {
 	r.wantsAgain(t, refresh(5), []string{"a", "c"}, 0, false)
 }
 
-func TestExplainTellsWhatComesAgain(t *testing.T) {
+func TestExplainShownAgain(t *testing.T) {
 	t.Parallel()
 	r := yesterday(t, nil)
 	x, err := r.Explain(t.Context(), engine.ExplainRequest{Agent: "u_1", Limit: 15, Item: "i003"})
@@ -220,7 +220,7 @@ func TestExplainTellsWhatComesAgain(t *testing.T) {
 }
 
 // An explanation bounds the list of seen items, but lists all that are shown again.
-func TestExplainListsAllThatComeAgain(t *testing.T) {
+func TestExplainListsAllShownAgain(t *testing.T) {
 	t.Parallel()
 	const n = 2100
 	r := newRig(t, 0, showsAgain)

@@ -95,7 +95,7 @@ func TestRoundsEnd(t *testing.T) {
 }
 
 // The result of a large round is checked in portions, and a session gets no more than one portion.
-func TestALargeRoundIsCheckedInPortions(t *testing.T) {
+func TestLargeRoundCheckedInPortions(t *testing.T) {
 	e, source := longRead(t, 6000, 900, 0, time.Second)
 	x, err := e.Explain(t.Context(), engine.ExplainRequest{Agent: "u_1", Limit: 5})
 	require.NoError(t, err)
@@ -104,7 +104,7 @@ func TestALargeRoundIsCheckedInPortions(t *testing.T) {
 }
 
 // A silent refresh makes one round: its query is limited to new items.
-func TestPeekIsOneRound(t *testing.T) {
+func TestPeekOneRound(t *testing.T) {
 	e, source := longRead(t, 300, 50, 0, time.Second)
 	_, err := e.Feed(t.Context(), engine.Request{Agent: "u_1", Action: engine.ActionRefresh, Silent: true, Limit: 5})
 	require.NoError(t, err)
@@ -112,7 +112,7 @@ func TestPeekIsOneRound(t *testing.T) {
 }
 
 // For a reader with thousands of seen items, an explanation lists only a part of them.
-func TestExplainIsBounded(t *testing.T) {
+func TestExplainBounded(t *testing.T) {
 	e, _ := longRead(t, 6000, 2900, 0, time.Second)
 	ask := engine.ExplainRequest{Agent: "u_1", Limit: 5, Item: "i2800"}
 	x, err := e.Explain(t.Context(), ask)

@@ -57,26 +57,20 @@ func (s *served) hash(key string) uint64 { return maphash.String(s.seed, key) &^
 
 func (a *shown) size() int { return servedAgent + 8*(cap(a.newer)+cap(a.older)) }
 
-// change modifies an agent's entry. Every change of its size must go through here, to keep the
-// byte count correct. mu is held.
-func (s *served) change(a *shown, do func()) {
-	s.bytes -= a.size()
-	do()
-	s.bytes += a.size()
-}
-
 // of returns the agent's entry, without expired generations, or nil if there is none. mu is held.
 func (s *served) of(agent string, now time.Time) *shown {
 	a, ok := s.agents.Get(agent)
 	if !ok {
 		return nil
 	}
+	s.bytes -= a.size()
 	age := now.Sub(a.since)
 	if age >= 2*servedFor {
-		s.change(a, func() { a.newer, a.older, a.since = nil, nil, now })
+		a.newer, a.older, a.since = nil, nil, now
 	} else if age >= servedFor {
-		s.change(a, func() { a.newer, a.older, a.since = nil, a.newer, now })
+		a.newer, a.older, a.since = nil, a.newer, now
 	}
+	s.bytes += a.size()
 	return a
 }
 
@@ -94,23 +88,23 @@ func (s *served) add(agent string, keys []string, sessionless bool, now time.Tim
 		s.agents.Add(agent, a)
 		s.bytes += a.size()
 	}
-	s.change(a, func() {
-		if len(a.newer)+len(keys) > servedKeys {
-			a.newer, a.older, a.since = nil, a.newer, now
+	s.bytes -= a.size()
+	if len(a.newer)+len(keys) > servedKeys {
+		a.newer, a.older, a.since = nil, a.newer, now
+	}
+	for _, key := range keys {
+		h := s.hash(key)
+		if sessionless {
+			h |= sessionlessBit
 		}
-		for _, key := range keys {
-			h := s.hash(key)
-			if sessionless {
-				h |= sessionlessBit
-			}
-			at, found := find(a.newer, h)
-			if found {
-				a.newer[at] = h
-				continue
-			}
-			a.newer = slices.Insert(a.newer, at, h)
+		at, found := find(a.newer, h)
+		if found {
+			a.newer[at] = h
+			continue
 		}
-	})
+		a.newer = slices.Insert(a.newer, at, h)
+	}
+	s.bytes += a.size()
 	for s.bytes > s.most && s.agents.Len() > 1 {
 		_, oldest, _ := s.agents.RemoveOldest()
 		s.bytes -= oldest.size()

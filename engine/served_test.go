@@ -22,7 +22,7 @@ func numbered(from, to int) []string {
 	return keys
 }
 
-func TestServedKnowsWhatWasHandedOut(t *testing.T) {
+func TestServedKnowsDelivered(t *testing.T) {
 	s := newServed()
 	grouped := feed.Ref{ID: "doc", Group: "story"}
 	s.add("u_1", feed.Keys([]feed.Ref{refOf("a"), grouped}), false, noon)
@@ -45,7 +45,7 @@ func TestServedKnowsWhatWasHandedOut(t *testing.T) {
 	assert.Equal(t, all[1:2], s.unknown("u_1", all[1:2], false, noon), "it is in a filter by now")
 }
 
-func TestServedForgetsInTime(t *testing.T) {
+func TestServedExpiry(t *testing.T) {
 	s := newServed()
 	a := []feed.Ref{refOf("a")}
 	s.add("u_1", []string{"a"}, false, noon)
@@ -55,7 +55,7 @@ func TestServedForgetsInTime(t *testing.T) {
 	assert.Equal(t, []feed.Ref{refOf("b")}, s.unknown("u_1", []feed.Ref{refOf("b")}, true, noon.Add(9*servedFor)))
 }
 
-func TestServedIsBounded(t *testing.T) {
+func TestServedBounded(t *testing.T) {
 	s := newServed()
 	for from := 0; from < 5*servedKeys; from += 50 { // the limit on the number of one agent's keys
 		s.add("u_0", numbered(from, from+50), false, noon)
@@ -98,9 +98,9 @@ func TestServedOverMidnight(t *testing.T) {
 	require.Empty(t, s.unknown("u_1", last, true, now.Add(20*time.Second)))
 }
 
-// TestStepsAnsweredToOtherCalls checks that items which another call was already answered with do
+// TestServedByOtherCall checks that items which another call was already answered with do
 // not count as first deliveries, at any position of a page of several steps.
-func TestStepsAnsweredToOtherCalls(t *testing.T) {
+func TestServedByOtherCall(t *testing.T) {
 	step := func(own bool, ids ...string) hydrated {
 		var h hydrated
 		h.docs, h.refs = make([]feed.Doc, 0, 10), make([]feed.Ref, 0, 10)
@@ -130,9 +130,9 @@ func TestStepsAnsweredToOtherCalls(t *testing.T) {
 	}
 }
 
-// TestServedKeepsItsBooksForWeeks checks that expired generations free their bytes, whichever call
+// TestServedFreesExpiredBytes checks that expired generations free their bytes, whichever call
 // finds them. So as many readers as fit remain known, however long the process runs.
-func TestServedKeepsItsBooksForWeeks(t *testing.T) {
+func TestServedFreesExpiredBytes(t *testing.T) {
 	const readers, keys = 40, 50
 	s := newServed()
 	s.most = readers * (servedAgent + 2*8*2*keys) // fits all readers with two generations each

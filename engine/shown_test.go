@@ -43,7 +43,7 @@ func (s shownOnce) add(t *testing.T, where string, ids []string) {
 
 // Two feeds page from sessions with the same items, one after the other, also after the grace
 // period of the items that the other has shown.
-func TestNothingIsInTwoFeeds(t *testing.T) {
+func TestShownInOneFeedOnly(t *testing.T) {
 	t.Parallel()
 	for _, first := range []feed.Name{feed.ForYou, feed.HomeFeed} {
 		t.Run(string(first), func(t *testing.T) {
@@ -77,9 +77,9 @@ func TestNothingIsInTwoFeeds(t *testing.T) {
 	}
 }
 
-// Items shown by a page without a session are in no later page of a session, neither while they are
-// pending nor when they are in a filter.
-func TestWhatWasShownElsewhere(t *testing.T) {
+// Items shown by a page without a session are in no later page of a session, neither while they
+// are pending nor when they are in a filter.
+func TestShownElsewhere(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 30, twoFeeds)
 	r.wants(t, refresh(5), run(0, 5), true)
@@ -101,7 +101,7 @@ func TestWhatWasShownElsewhere(t *testing.T) {
 
 // With impressions.on: seen these items are withheld like delivered ones: as long as they are
 // pending.
-func TestWhatWasShownElsewhereAndNotReported(t *testing.T) {
+func TestShownElsewhereSeenMode(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 10, func(s *engine.Stores, cfg *engine.Config) { s.Fallback, cfg.RecordServed = nil, false })
 	r.wants(t, refresh(2), run(0, 2), true)
@@ -114,7 +114,7 @@ func TestWhatWasShownElsewhereAndNotReported(t *testing.T) {
 
 // Without the session store a page is still shown and reports it. The shown items are saved for
 // when the store is back, and this process omits them until then.
-func TestShownWithoutTheStores(t *testing.T) {
+func TestShownElsewhereStoresDown(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 30, nil)
 	r.sessions.down(cache.ErrUnavailable)
@@ -148,7 +148,7 @@ func TestShownWithoutTheStores(t *testing.T) {
 
 // Items that a client reports are removed from the sessions of all feeds, including old items of a
 // filter that are due to be shown again.
-func TestWhatWasReportedIsInNoSession(t *testing.T) {
+func TestReportedRemovedFromSessions(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 30, twoFeeds)
 	r.wants(t, refresh(5), run(0, 5), true)
@@ -169,7 +169,7 @@ func TestWhatWasReportedIsInNoSession(t *testing.T) {
 
 // A timeline shows items of a page while that page is being read. The page then cannot be
 // delivered, and returning it to the session must not bring those items back.
-func TestAPageIsShownElsewhereWhileItIsRead(t *testing.T) {
+func TestShownElsewhereDuringRead(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 10, closed)
 	r.wants(t, refresh(2), run(0, 2), true)
@@ -188,7 +188,7 @@ func TestAPageIsShownElsewhereWhileItIsRead(t *testing.T) {
 
 // The items that timelines show are recorded by the engine that has the timelines as a part of
 // home, or by the latest of several such engines.
-func TestTimelinesAreNotedByTheirEngine(t *testing.T) {
+func TestShownInTimelineRecordedByEngine(t *testing.T) {
 	t.Parallel()
 	n := enginetest.NewNetwork(t)
 	n.Follow("u_1", "ann")

@@ -41,7 +41,7 @@ func TestPeek(t *testing.T) {
 
 // For a reader who has never refreshed, items younger than a day count as new, and at most 99 of
 // them.
-func TestPeekOfANewcomer(t *testing.T) {
+func TestPeekNewReader(t *testing.T) {
 	for name, c := range map[string]struct {
 		young, old, limit int // numbers of items
 		count, docs       int
@@ -79,9 +79,9 @@ func (r *rig) calls() map[string]int {
 	return out
 }
 
-// An item posted after the refresh but in the same second is new: items are dated in whole seconds,
-// a refresh is not.
-func TestABadgeCountsTheSecondOfTheRefresh(t *testing.T) {
+// An item posted after the refresh but in the same second is new: items are dated in whole
+// seconds, a refresh is not.
+func TestPeekCountsSecondOfRefresh(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 5, nil)
 	r.advance(300 * time.Millisecond)

@@ -149,9 +149,9 @@ func TestSuggestions(t *testing.T) {
 	}
 }
 
-// TestNewestAuthorsAreSuggested checks that authors of public posts come last, the newest first, in
+// TestSuggestionsNewestAuthors checks that authors of public posts come last, the newest first, in
 // the order of the reader's interests, and first if nothing trends.
-func TestNewestAuthorsAreSuggested(t *testing.T) {
+func TestSuggestionsNewestAuthors(t *testing.T) {
 	t.Parallel()
 	e := newSuggestTest(t)
 	require.Empty(t, e.suggest(20), "there are no authors")
@@ -180,9 +180,9 @@ func TestNewestAuthorsAreSuggested(t *testing.T) {
 	require.Equal(t, append(popular("popular", "a"), newest("b", "skis", "politics")...), e.suggest(20))
 }
 
-// TestSuggestionsDoNotRunDry has a reader follow, mute or block everybody who is suggested: every
+// TestSuggestionsNeverRunOut has a reader follow, mute or block everybody who is suggested: every
 // page is full until nobody is left.
-func TestSuggestionsDoNotRunDry(t *testing.T) {
+func TestSuggestionsNeverRunOut(t *testing.T) {
 	t.Parallel()
 	for _, interests := range []map[string]float64{nil, {"ski": 3}} {
 		e := newSuggestTest(t)

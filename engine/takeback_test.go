@@ -17,7 +17,7 @@ var errUnheard = fmt.Errorf("%w: %w", cache.ErrUnavailable, cache.ErrUncertain)
 
 // A page that a call may have been given without getting the answer is taken back as soon as the
 // store answers.
-func TestAnUnheardPageIsTakenBack(t *testing.T) {
+func TestTakeBackUndeliveredPage(t *testing.T) {
 	t.Parallel()
 	lost := rule{err: errUnheard, after: true, only: []string{"Replace", "Pop"}}
 	synctest.Test(t, func(t *testing.T) {
@@ -51,7 +51,7 @@ const takenBackFor = time.Minute
 
 // An engine retries for at most a minute while the store is down. The pauses grow to two seconds,
 // each with a jitter of up to half, so that servers do not retry at the same time.
-func TestTakingBackWaitsForTheStore(t *testing.T) {
+func TestTakeBackStoreDown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, 40, closed)
@@ -89,7 +89,7 @@ func TestTakingBackWaitsForTheStore(t *testing.T) {
 }
 
 // The retries end when the engine closes.
-func TestTakingBackEndsWithTheEngine(t *testing.T) {
+func TestTakeBackEndsOnClose(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, 40, closed)
@@ -112,7 +112,7 @@ func TestTakingBackEndsWithTheEngine(t *testing.T) {
 
 // A page that can be neither delivered nor returned to the session is taken back from its first
 // step on.
-func TestAPageThatCannotBeGivenBackIsTakenBack(t *testing.T) {
+func TestTakeBackUnreturnedPage(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, 40, nil)

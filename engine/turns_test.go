@@ -17,7 +17,7 @@ func newTurns() *turns { return &turns{of: map[turnOf]*turn{}} }
 
 var noon = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 
-func TestTurnsTellWhoMayPage(t *testing.T) {
+func TestTurnsCoalesce(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		arrives time.Duration // after the start of the first
@@ -57,7 +57,7 @@ func TestTurnsTellWhoMayPage(t *testing.T) {
 	}
 }
 
-func TestTurnsOneAfterTheOther(t *testing.T) {
+func TestTurnsSerialized(t *testing.T) {
 	all := newTurns()
 	running := 0
 	var wg sync.WaitGroup
@@ -76,7 +76,7 @@ func TestTurnsOneAfterTheOther(t *testing.T) {
 	assert.Empty(t, all.of, "a queue nobody is in is forgotten")
 }
 
-func TestTurnsAfterwardsIsNotConcurrent(t *testing.T) {
+func TestTurnsLaterCallNotCoalesced(t *testing.T) {
 	all := newTurns()
 	first, err := all.enter(t.Context(), turnOf{agent: "u_1"}, noon, time.Second)
 	require.NoError(t, err)
@@ -89,7 +89,7 @@ func TestTurnsAfterwardsIsNotConcurrent(t *testing.T) {
 	assert.False(t, second.follows, "a refresh after a refresh is a refresh")
 }
 
-func TestTurnsGiveUpWaiting(t *testing.T) {
+func TestTurnsWaitTimeout(t *testing.T) {
 	all := newTurns()
 	first, err := all.enter(t.Context(), turnOf{agent: "u_1"}, noon, time.Second)
 	require.NoError(t, err)
@@ -119,7 +119,7 @@ func TestScratchDropsGroupsProposedBefore(t *testing.T) {
 	assert.Empty(t, s.fresh, "also between rounds")
 }
 
-func TestAReleasedScratchHoldsNothing(t *testing.T) {
+func TestScratchReleaseRetainsNothing(t *testing.T) {
 	s := &scratch{proposed: map[string]struct{}{}}
 	s.take([]feed.Candidate{{ID: "x", Group: "x"}, {ID: "y", Group: "y"}, {ID: "z", Group: "z"}})
 	s.take([]feed.Candidate{{ID: "w", Group: "w"}})
@@ -137,7 +137,7 @@ func TestAReleasedScratchHoldsNothing(t *testing.T) {
 }
 
 // When a refresh begins, the mark that the previous one left a session is cleared.
-func TestATurnBeginsWithoutASession(t *testing.T) {
+func TestTurnStartClearsBuilt(t *testing.T) {
 	tk, err := newTurns().enter(t.Context(), turnOf{agent: "u_1"}, noon, time.Second)
 	require.NoError(t, err)
 	tk.built = true

@@ -34,7 +34,7 @@ func (t *tallied) Acted(variant string, _ []events.Event, _ time.Time) bool {
 
 // When a new version of the ranking takes effect during a refresh, the page counts for the variant
 // it was ranked by.
-func TestAPageCountsForTheVariantThatRankedIt(t *testing.T) {
+func TestVariantOfPageDuringChange(t *testing.T) {
 	clock := func() time.Time { return rankedAt }
 	items := []feed.Item{aged("a", "", time.Hour), aged("b", "", 2*time.Hour), aged("c", "", 3*time.Hour)}
 	stores := storesOf(t, clock, source(items...))
@@ -68,7 +68,7 @@ func (half) For(agent string) (string, feed.Ranking) {
 }
 
 // An act counts for the variant of the acting agent, whichever variant ranked the item.
-func TestAnActCountsForTheVariantOfTheAgent(t *testing.T) {
+func TestVariantOfActingAgent(t *testing.T) {
 	tally := &tallied{}
 	r := newRig(t, 2, func(s *engine.Stores, cfg *engine.Config) { s.Tally, cfg.Rankings = tally, half{} })
 	for _, agent := range []string{"u_1", "u_2"} {

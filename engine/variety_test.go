@@ -54,7 +54,7 @@ func sitesOf() []feed.Item {
 
 // The pages of a session are built when it is created. load_more continues in it, and neither a
 // retry nor another limit changes the order.
-func TestSessionsAreBuiltInAdvance(t *testing.T) {
+func TestSessionBuiltInAdvance(t *testing.T) {
 	t.Parallel()
 	r := newVaried(t, feed.Diversity{Site: feed.Spread{Decay: 0.5}}, sitesOf()...)
 	first := []string{"i000", "i006", "i007", "i008"}
@@ -65,7 +65,7 @@ func TestSessionsAreBuiltInAdvance(t *testing.T) {
 	r.wants(t, loadMore(100), []string{"i011", "i002", "i003", "i004", "i005"}, false)
 }
 
-func TestPeekIsVaried(t *testing.T) {
+func TestPeekVariety(t *testing.T) {
 	t.Parallel()
 	r := newVaried(t, feed.Diversity{Site: feed.Spread{Decay: 0.5}}, sitesOf()...)
 	a := r.ask(t, silent(4))
@@ -76,7 +76,7 @@ func TestPeekIsVaried(t *testing.T) {
 // Of items with nearly the same title, the first has the place of its rank and the others come
 // after all other items, as far as the session goes. Items that do not fit are not recorded, and a
 // later refresh has them.
-func TestSameStoriesComeLater(t *testing.T) {
+func TestVarietySameStoriesLater(t *testing.T) {
 	t.Parallel()
 	stories := []feed.Item{
 		linked(0, "a.example", "", "x", "SpaceX lands a rocket on a ship at sea"),
@@ -108,7 +108,7 @@ func TestSameStoriesComeLater(t *testing.T) {
 }
 
 // Another page may have the same story.
-func TestAStoryIsToldOnceAPage(t *testing.T) {
+func TestVarietyOneStoryPerPage(t *testing.T) {
 	t.Parallel()
 	r := newVaried(t, feed.Diversity{SameStory: 0.6},
 		linked(0, "a.example", "", "x", "One long story of the day"), linked(1, "b.example", "", "x", "Quite another thing altogether"),
@@ -119,7 +119,7 @@ func TestAStoryIsToldOnceAPage(t *testing.T) {
 }
 
 // Items set aside for their story do not make a page short while recall has more.
-func TestSameStoriesAreMadeUpFor(t *testing.T) {
+func TestVarietySetAsideReplaced(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 0, func(_ *engine.Stores, cfg *engine.Config) {
 		ranking := dayLong()
@@ -141,7 +141,7 @@ func TestSameStoriesAreMadeUpFor(t *testing.T) {
 	r.wants(t, refresh(5), want[:5], true)
 }
 
-func TestExplainTellsWhatAPageIsVariedBy(t *testing.T) {
+func TestExplainVariety(t *testing.T) {
 	t.Parallel()
 	items := sitesOf()
 	for i := range items {
@@ -172,7 +172,7 @@ func TestExplainTellsWhatAPageIsVariedBy(t *testing.T) {
 
 // The page and the order of an explanation equal those of the refresh and the pages after it, also
 // when some items have been deleted.
-func TestExplainPlacesAsARefreshDoes(t *testing.T) {
+func TestExplainPlacesEqualRefresh(t *testing.T) {
 	t.Parallel()
 	for _, limit := range []int{3, 7, 20} {
 		var items []feed.Item
@@ -210,9 +210,10 @@ var typical = map[string]feed.Profile{
 	"a lover of one site": {Interests: map[string]float64{"medium.com": 3}},
 }
 
-// TestPagesOfPosts checks the purpose of the default diversity: of twenty real posts at most six
-// are of one site, and no two have the same story. Without diversity up to 20 are of one site.
-func TestPagesOfPosts(t *testing.T) {
+// TestVarietyRealPosts checks the purpose of the default diversity: of twenty real posts at most
+// six are of one site, and no two have the same story. Without diversity up to 20 are of one
+// site.
+func TestVarietyRealPosts(t *testing.T) {
 	testenv.WithoutRace(t)
 	posts := testenv.Posts(t)
 	last := time.Unix(posts[len(posts)-1].UpdateTime, 0).UTC()

@@ -207,7 +207,7 @@ func whys(t *testing.T, a engine.Answer) map[string][]api.Reason {
 }
 
 // Every kind of page has the reasons for its items if the request asks for them.
-func TestWhyOfEveryPage(t *testing.T) {
+func TestWhyEveryPage(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 0, nil)
 	for i, it := range items(9) {
@@ -239,8 +239,8 @@ func TestWhyOfEveryPage(t *testing.T) {
 	assert.Equal(t, 6, r.recall.count("Explain"))
 }
 
-// A request that does not ask for reasons gets the same page without them, and no source is queried
-// for them.
+// A request that does not ask for reasons gets the same page without them, and no source is
+// queried for them.
 func TestWithoutWhy(t *testing.T) {
 	t.Parallel()
 	asked, plain := newRig(t, 5, nil), newRig(t, 5, nil)
@@ -265,7 +265,7 @@ func (hanging) Explain(ctx context.Context, _ feed.Query, _ []string) ([]recall.
 }
 
 // Missing reasons cost neither a page nor an item of it.
-func TestWhyIsDoneWithout(t *testing.T) {
+func TestWhyFailureKeepsPage(t *testing.T) {
 	t.Parallel()
 	for name, source := range map[string]func(recall.Source) recall.Source{
 		"down": func(s recall.Source) recall.Source {
@@ -309,7 +309,7 @@ func TestWhyIsDoneWithout(t *testing.T) {
 }
 
 // While recall is down the page is from the previous session, and both degradations are reported.
-func TestWhyWhileRecallIsDown(t *testing.T) {
+func TestWhyRecallDown(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 10, nil)
 	r.ask(t, refresh(3))

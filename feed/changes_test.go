@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestChangesAreWhatWithReads(t *testing.T) {
+func TestChangesAppliedByWith(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
 	spread := func() Spread { return Spread{Decay: 0.01 + 0.9*r.Float64(), Floor: r.Float64()} }

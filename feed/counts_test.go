@@ -46,9 +46,9 @@ func TestCountsOverMonths(t *testing.T) {
 	}
 }
 
-// TestCountsNeverVanish acts once a month for ten years: each act must still count a day later,
+// TestCountsNeverUnderflow acts once a month for ten years: each act must still count a day later,
 // which it would not if a factor had underflowed.
-func TestCountsNeverVanish(t *testing.T) {
+func TestCountsNeverUnderflow(t *testing.T) {
 	t.Parallel()
 	var c feed.Counts
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -64,7 +64,7 @@ func TestCountsNeverVanish(t *testing.T) {
 	}
 }
 
-func TestCountsAtTheEdges(t *testing.T) {
+func TestCountsEdgeCases(t *testing.T) {
 	t.Parallel()
 	n2h, n2d := feed.Counts{}.At(1e9)
 	assert.Zero(t, n2h+n2d)
@@ -85,9 +85,9 @@ func TestCountsAtTheEdges(t *testing.T) {
 	assert.Equal(t, c.Last, late.Last)
 }
 
-// TestCountsOfAClockAhead: an act recorded while a clock was months ahead must not keep later acts
+// TestCountsClockAhead: an act recorded while a clock was months ahead must not keep later acts
 // at the true time from counting, and earlier counts must be preserved.
-func TestCountsOfAClockAhead(t *testing.T) {
+func TestCountsClockAhead(t *testing.T) {
 	t.Parallel()
 	const now, day = 1_772_798_400, 86_400
 	for name, ahead := range map[string]int64{"a week": 7 * day, "three weeks": 21 * day, "four months": 120 * day, "ten years": 3650 * day} {

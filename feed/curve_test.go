@@ -19,8 +19,8 @@ var fastAndSlow = feed.Curves{
 	{Shape: feed.Constant, Weight: 0.02},
 }
 
-// TestCurveFigures checks each shape against values calculated by hand.
-func TestCurveFigures(t *testing.T) {
+// TestCurveKnownValues checks each shape against values calculated by hand.
+func TestCurveKnownValues(t *testing.T) {
 	t.Parallel()
 	hour := time.Hour.Seconds()
 	one := func(c feed.Curve) feed.Decay { return feed.Decay{Curves: feed.Curves{c}} }
@@ -67,8 +67,8 @@ func validate(d feed.Decay) error {
 	return r.Validate()
 }
 
-// TestLegalDecaysFallAndAreFinite draws random valid parameters.
-func TestLegalDecaysFallAndAreFinite(t *testing.T) {
+// TestValidDecaysFallAndAreFinite draws random valid parameters.
+func TestValidDecaysFallAndAreFinite(t *testing.T) {
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(3, 12))
 	for range 300 {
@@ -186,9 +186,9 @@ func TestCurvesJSON(t *testing.T) {
 
 const fiveConstants = `{"shape":"constant"},{"shape":"constant"},{"shape":"constant"},{"shape":"constant"},{"shape":"constant"}`
 
-// TestOneGaussianAndCurvesReplaceEachOther checks both directions, as a list of changes and as
+// TestCurvesAndGaussianReplaceEachOther checks both directions, as a list of changes and as
 // JSON.
-func TestOneGaussianAndCurvesReplaceEachOther(t *testing.T) {
+func TestCurvesAndGaussianReplaceEachOther(t *testing.T) {
 	t.Parallel()
 	single, err := feed.Preset(feed.PresetSingle)
 	require.NoError(t, err)

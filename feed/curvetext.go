@@ -25,7 +25,7 @@ type curveText struct {
 // and its scale unless it is a constant. The defaults are offset 0, decay 0.5 and weight 1.
 // An array sets only the curves of the result; an empty one sets none. The result is not
 // validated; errors wrap [ErrInvalid].
-func parseCurves(value string, decode func(data []byte, into any) error) (Decay, error) {
+func parseCurves(value string, stored bool) (Decay, error) {
 	if !strings.HasPrefix(value, "[") {
 		return Preset(strings.Trim(value, `"`))
 	}
@@ -36,7 +36,7 @@ func parseCurves(value string, decode func(data []byte, into any) error) (Decay,
 		} `json:"decay"`
 	}
 	data := fmt.Appendf(nil, `{"decay":{"curves":%s}}`, value)
-	if err := decode(data, &text); err != nil {
+	if err := decodeRanking(data, &text, stored); err != nil {
 		return Decay{}, err
 	}
 	list := text.Decay.Curves

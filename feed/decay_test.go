@@ -12,9 +12,9 @@ import (
 
 var defaultDecay = feed.Decay{Scale: 24 * time.Hour, Offset: time.Hour, Decay: 0.5, Floor: 1e-6}
 
-// TestDecayFigures checks the curve against values calculated by hand from Elasticsearch's formula:
-// with x = distance − offset in units of scale, the factor is decay^(x²).
-func TestDecayFigures(t *testing.T) {
+// TestDecayKnownValues checks the curve against values calculated by hand from Elasticsearch's
+// formula: with x = distance − offset in units of scale, the factor is decay^(x²).
+func TestDecayKnownValues(t *testing.T) {
 	t.Parallel()
 	hour := time.Hour.Seconds()
 	for _, tc := range []struct {
@@ -45,7 +45,7 @@ func TestDecayFigures(t *testing.T) {
 	}
 }
 
-func TestDecayFollowsElasticsearchsFormula(t *testing.T) {
+func TestDecayEqualsElasticsearch(t *testing.T) {
 	t.Parallel()
 	for _, d := range []feed.Decay{defaultDecay, {Scale: 90 * time.Minute, Offset: time.Minute, Decay: 0.2}, {Scale: 240 * time.Hour, Decay: 0.99, Floor: 0.5}} {
 		variance := -math.Pow(d.Scale.Seconds(), 2) / (2 * math.Log(d.Decay))

@@ -10,7 +10,7 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-func TestAnErrorIsOfItsKindAndItsCauses(t *testing.T) {
+func TestErrorKindAndCauses(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("no disk")
 	err := fmt.Errorf("put: %w", feed.Errorf(feed.ErrConflict, "the key %q is used: %w", "k", cause))
@@ -25,7 +25,7 @@ func TestAnErrorIsOfItsKindAndItsCauses(t *testing.T) {
 	assert.ErrorIs(t, feed.ErrLimit, feed.ErrRule)
 }
 
-func TestAnOutageIsOneStores(t *testing.T) {
+func TestOutageOfOneStore(t *testing.T) {
 	t.Parallel()
 	one, other := &feed.Outage{Text: "one", Shown: "one is down"}, &feed.Outage{Text: "one", Shown: "one is down"}
 	err := fmt.Errorf("%w: dial tcp 10.0.0.7", one)

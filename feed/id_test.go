@@ -134,8 +134,8 @@ func TestSubjects(t *testing.T) {
 	}
 }
 
-// TestRefusedIDsAreNamedWhole: a message that cuts a character in half is no text.
-func TestRefusedIDsAreNamedWhole(t *testing.T) {
+// TestRefusedIDQuotedWhole: a message that cuts a character in half is no text.
+func TestRefusedIDQuotedWhole(t *testing.T) {
 	t.Parallel()
 	for id, says := range map[string]string{
 		"Zoë":                    `has "ë" at position 3`,

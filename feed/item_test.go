@@ -29,7 +29,7 @@ func TestParseItemReadsEveryField(t *testing.T) {
 	require.EqualValues(t, 11, it.Popularity())
 }
 
-func TestParseItemNullIsAnAbsentOptionalField(t *testing.T) {
+func TestParseItemNullIsAbsent(t *testing.T) {
 	t.Parallel()
 	it, err := feed.ParseItem([]byte(`{"id":"a","title":"T","update_time":1,"group_id":null,"summary":null,"tags":null,"likes":null}`))
 	require.NoError(t, err)

@@ -45,24 +45,30 @@ type declaredKeyword Keyword
 
 // UnmarshalJSON reads both forms strictly.
 func (k *declaredKeyword) UnmarshalJSON(data []byte) error {
-	return (*Keyword)(k).read(data, func(data []byte, into any) error { return strictjson.Unmarshal(data, into, nil) })
+	return (*Keyword)(k).read(data, false)
 }
 
 // UnmarshalJSON reads both stored forms; a missing weight is 1. Unknown fields, which a newer
 // version may have written, are ignored.
-func (k *Keyword) UnmarshalJSON(data []byte) error { return k.read(data, strictjson.UnmarshalStored) }
+func (k *Keyword) UnmarshalJSON(data []byte) error { return k.read(data, true) }
 
-func (k *Keyword) read(data []byte, decode func(data []byte, into any) error) error {
+func (k *Keyword) read(data []byte, stored bool) error {
 	if len(data) > 0 && data[0] == '"' {
 		k.Weight = 1
 		return json.Unmarshal(data, &k.Term)
 	}
 	var text keywordText
-	err := fmt.Errorf("not %.20s", data)
-	if len(data) > 0 && data[0] == '{' {
-		if err = decode(data, &text); err == nil && text.Term == nil {
-			err = errors.New("the term is missing")
-		}
+	var err error
+	switch isObject := len(data) > 0 && data[0] == '{'; {
+	case !isObject:
+		err = fmt.Errorf("not %.20s", data)
+	case stored:
+		err = strictjson.UnmarshalStored(data, &text)
+	default:
+		err = strictjson.Unmarshal(data, &text, nil)
+	}
+	if err == nil && text.Term == nil {
+		err = errors.New("the term is missing")
 	}
 	if err != nil {
 		return fmt.Errorf(`must be a string or an object such as {"term":"machine learning","weight":2}: %w`, err)

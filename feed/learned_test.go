@@ -77,8 +77,8 @@ func TestLearning(t *testing.T) {
 	assert.False(t, learned.IsZero())
 }
 
-// TestActsAreRemembered repeats an act daily: it counts again after 90 days.
-func TestActsAreRemembered(t *testing.T) {
+// TestLearningActCountsAgainAfter90Days repeats an act daily: it counts again after 90 days.
+func TestLearningActCountsAgainAfter90Days(t *testing.T) {
 	t.Parallel()
 	for _, start := range []int64{learnedAt, 16_383 * 86_400, 16_384*86_400 - 40*86_400} { // including times at which the stored day numbers wrap around
 		var l feed.Learning
@@ -91,9 +91,9 @@ func TestActsAreRemembered(t *testing.T) {
 	}
 }
 
-// TestLearningWhileTheClockWasWrong acts while the clock is ahead, and then at the true time: acts
+// TestLearningClockAhead acts while the clock is ahead, and then at the true time: acts
 // dated in the future count as of now, and later acts count as usual.
-func TestLearningWhileTheClockWasWrong(t *testing.T) {
+func TestLearningClockAhead(t *testing.T) {
 	t.Parallel()
 	const day, month = 24 * time.Hour, 30 * 24 * time.Hour
 	begin := time.Unix(learnedAt, 0)
@@ -128,9 +128,9 @@ func TestLearningWhileTheClockWasWrong(t *testing.T) {
 	}
 }
 
-// TestErasedLearning erases an agent while acts of theirs are pending: acts from before never
+// TestLearningErased erases an agent while acts of theirs are pending: acts from before never
 // count, however late they arrive; later acts do.
-func TestErasedLearning(t *testing.T) {
+func TestLearningErased(t *testing.T) {
 	t.Parallel()
 	at := time.Unix(learnedAt, 0)
 	click := func(group string, at time.Time) []feed.LearningAct {
@@ -161,9 +161,9 @@ func TestErasedLearning(t *testing.T) {
 	assert.Equal(t, 1, l.Features[0].Clicks)
 }
 
-// TestLearningFromManyActs learns 4,000 acts on items with 20 tags, at once and one at a time: the
+// TestLearningManyActs learns 4,000 acts on items with 20 tags, at once and one at a time: the
 // results are equal and of bounded size.
-func TestLearningFromManyActs(t *testing.T) {
+func TestLearningManyActs(t *testing.T) {
 	testenv.WithoutRace(t)
 	t.Parallel()
 	var acts []feed.LearningAct
@@ -195,8 +195,8 @@ func TestLearningFromManyActs(t *testing.T) {
 	assert.Less(t, len(text), 512<<10)
 }
 
-// TestLearningIsBounded learns more than fits, and reads back the stored form.
-func TestLearningIsBounded(t *testing.T) {
+// TestLearningBounded learns more than fits, and reads back the stored form.
+func TestLearningBounded(t *testing.T) {
 	testenv.WithoutRace(t)
 	t.Parallel()
 	var l feed.Learning
@@ -219,8 +219,8 @@ func TestLearningIsBounded(t *testing.T) {
 	assert.Error(t, json.Unmarshal([]byte(`{"acts":"AAAA"}`), &read))
 }
 
-// TestLearningInAnyOrder learns the same acts in several orders.
-func TestLearningInAnyOrder(t *testing.T) {
+// TestLearningAnyOrder learns the same acts in several orders.
+func TestLearningAnyOrder(t *testing.T) {
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(1, 2))
 	var acts []feed.LearningAct
@@ -312,8 +312,9 @@ func TestLearnedWeightsText(t *testing.T) {
 	}
 }
 
-// TestLearnedIsNotDeclared writes back a profile as it was read: its learned part must be ignored.
-func TestLearnedIsNotDeclared(t *testing.T) {
+// TestProfileLearnedPartIgnored writes back a profile as it was read: its learned part must be
+// ignored.
+func TestProfileLearnedPartIgnored(t *testing.T) {
 	t.Parallel()
 	p, err := feed.ParseProfile([]byte(`{"interests":{"go":1},"learned":[{"kind":"tag","value":"go","score":0.05,"clicks":6}]}`))
 	require.NoError(t, err)
@@ -323,8 +324,8 @@ func TestLearnedIsNotDeclared(t *testing.T) {
 	assert.Equal(t, "{}", string(text))
 }
 
-// TestATagIsLearnedInEachSpelling: stored features for several spellings of a tag are merged.
-func TestATagIsLearnedInEachSpelling(t *testing.T) {
+// TestLearningTagSpellings: stored features for several spellings of a tag are merged.
+func TestLearningTagSpellings(t *testing.T) {
 	t.Parallel()
 	feature := func(kind feed.FeatureKind, value string) feed.Feature { return feed.Feature{Kind: kind, Value: value} }
 	l := feed.Learning{At: learnedAt, Features: []feed.LearnedFeature{

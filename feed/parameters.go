@@ -5,7 +5,6 @@ import (
 	"iter"
 	"math"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -55,26 +54,74 @@ var Parameters = []Parameter{
 		Name: "floor", Path: "decay.floor", Help: "minimum factor of the decay",
 		Default: 1e-6, Most: 1, NotMost: true, Ratios: true, number: func(r *Ranking) *float64 { return &r.Decay.Floor },
 	},
-	weight("weight", "popularity.weight", 0, "uploaded popularity: likes + 2 x comments; 0: off", func(r *Ranking) *float64 { return &r.PopularityWeight }),
-	weight("weight_2h", "popularity.weight_2h", 1.5, "readers who clicked or liked in about the last 2 hours; 0: off", func(r *Ranking) *float64 { return &r.Popularity2h }),
-	weight("weight_2d", "popularity.weight_2d", 0.2, "readers who clicked or liked in about the last 2 days; 0: off", func(r *Ranking) *float64 { return &r.Popularity2d }),
+	{
+		Name: "weight", Path: "popularity.weight", Help: "weight of uploaded popularity: likes + 2 x comments; 0: off",
+		Most: maxWeight, number: func(r *Ranking) *float64 { return &r.PopularityWeight },
+	},
+	{
+		Name: "weight_2h", Path: "popularity.weight_2h", Help: "weight of readers who clicked or liked in about the last 2 hours; 0: off",
+		Default: 1.5, Most: maxWeight, number: func(r *Ranking) *float64 { return &r.Popularity2h },
+	},
+	{
+		Name: "weight_2d", Path: "popularity.weight_2d", Help: "weight of readers who clicked or liked in about the last 2 days; 0: off",
+		Default: 0.2, Most: maxWeight, number: func(r *Ranking) *float64 { return &r.Popularity2d },
+	},
 	{
 		Name: "base", Path: "base", Help: "relevance before interests and keywords are added",
 		Default: 0.1, Most: maxWeight, NotLeast: true, Ratios: true, number: func(r *Ranking) *float64 { return &r.Base },
 	},
-	share("summary", "keywords.summary", DefaultKeywordsSummary, "part of its weight that a keyword adds if it is only in the summary", func(r *Ranking) *float64 { return &r.KeywordsSummary }),
-	spreadDecay("author", 0.8, "by one author", func(r *Ranking) *Spread { return &r.Diversity.Author }),
-	spreadFloor("author", 0.3, func(r *Ranking) *Spread { return &r.Diversity.Author }),
-	spreadDecay("site", 0.6, "of one site", func(r *Ranking) *Spread { return &r.Diversity.Site }),
-	spreadFloor("site", 0.02, func(r *Ranking) *Spread { return &r.Diversity.Site }),
-	spreadDecay("tag", 0.95, "with the same first tag", func(r *Ranking) *Spread { return &r.Diversity.Tag }),
-	spreadFloor("tag", 0.5, func(r *Ranking) *Spread { return &r.Diversity.Tag }),
-	share("same_story", "diversity.same_story", 0.6, "part of their words that two titles of one story share; 0 and 1: off", func(r *Ranking) *float64 { return &r.Diversity.SameStory }),
-	share("explore.share", "explore.share", DefaultExploreShare, "part of a page's positions after the fifth for young items drawn at random; 0: off", func(r *Ranking) *float64 { return &r.Explore.Share }),
-	learned("tags", 0.5, func(r *Ranking) *float64 { return &r.Learned.Tags }),
-	learned("author", 0.5, func(r *Ranking) *float64 { return &r.Learned.Author }),
-	learned("lang", 0, func(r *Ranking) *float64 { return &r.Learned.Lang }),
-	learned("words", 0.5, func(r *Ranking) *float64 { return &r.Learned.Words }),
+	{
+		Name: "summary", Path: "keywords.summary", Help: "part of its weight that a keyword adds if it is only in the summary",
+		Default: DefaultKeywordsSummary, Most: 1, number: func(r *Ranking) *float64 { return &r.KeywordsSummary },
+	},
+	{
+		Name: "author.decay", Path: "diversity.author.decay", Help: "factor for each further item by one author on a page; 1: off",
+		Default: 0.8, Most: 1, NotLeast: true, unset: true, number: func(r *Ranking) *float64 { return &r.Diversity.Author.Decay },
+	},
+	{
+		Name: "author.floor", Path: "diversity.author.floor", Help: "minimum of that factor",
+		Default: 0.3, Most: 1, number: func(r *Ranking) *float64 { return &r.Diversity.Author.Floor },
+	},
+	{
+		Name: "site.decay", Path: "diversity.site.decay", Help: "factor for each further item of one site on a page; 1: off",
+		Default: 0.6, Most: 1, NotLeast: true, unset: true, number: func(r *Ranking) *float64 { return &r.Diversity.Site.Decay },
+	},
+	{
+		Name: "site.floor", Path: "diversity.site.floor", Help: "minimum of that factor",
+		Default: 0.02, Most: 1, number: func(r *Ranking) *float64 { return &r.Diversity.Site.Floor },
+	},
+	{
+		Name: "tag.decay", Path: "diversity.tag.decay", Help: "factor for each further item with the same first tag on a page; 1: off",
+		Default: 0.95, Most: 1, NotLeast: true, unset: true, number: func(r *Ranking) *float64 { return &r.Diversity.Tag.Decay },
+	},
+	{
+		Name: "tag.floor", Path: "diversity.tag.floor", Help: "minimum of that factor",
+		Default: 0.5, Most: 1, number: func(r *Ranking) *float64 { return &r.Diversity.Tag.Floor },
+	},
+	{
+		Name: "same_story", Path: "diversity.same_story", Help: "part of their words that two titles of one story share; 0 and 1: off",
+		Default: 0.6, Most: 1, number: func(r *Ranking) *float64 { return &r.Diversity.SameStory },
+	},
+	{
+		Name: "explore.share", Path: "explore.share", Help: "part of a page's positions after the fifth for young items drawn at random; 0: off",
+		Default: DefaultExploreShare, Most: 1, number: func(r *Ranking) *float64 { return &r.Explore.Share },
+	},
+	{
+		Name: "learned.tags", Path: "learned.tags", Help: "maximum that clicks and likes of an item's tags add, in bases; 0: off",
+		Default: 0.5, Most: 100, number: func(r *Ranking) *float64 { return &r.Learned.Tags },
+	},
+	{
+		Name: "learned.author", Path: "learned.author", Help: "maximum that clicks and likes of an item's author add, in bases; 0: off",
+		Default: 0.5, Most: 100, number: func(r *Ranking) *float64 { return &r.Learned.Author },
+	},
+	{
+		Name: "learned.lang", Path: "learned.lang", Help: "maximum that clicks and likes of an item's lang add, in bases; 0: off",
+		Most: 100, number: func(r *Ranking) *float64 { return &r.Learned.Lang },
+	},
+	{
+		Name: "learned.words", Path: "learned.words", Help: "maximum that clicks and likes of an item's words add, in bases; 0: off",
+		Default: 0.5, Most: 100, number: func(r *Ranking) *float64 { return &r.Learned.Words },
+	},
 	{
 		Name: "learned.negative", Path: "learned.negative", Help: "part of the relevance that dislikes and hides remove",
 		Default: 0.3, Most: maxNegative, number: func(r *Ranking) *float64 { return &r.Learned.Negative },
@@ -87,47 +134,26 @@ var Parameters = []Parameter{
 		Name: "home.decay", Path: "home.decay", Help: "decay of home's sources except discovery, per hour of age",
 		Default: 0.02, Most: 10, NotLeast: true, number: func(r *Ranking) *float64 { return &r.Home.Decay },
 	},
-	homeBase("following", 1, "posts by followed authors", func(r *Ranking) *float64 { return &r.Home.Following }),
-	homeBase("trending", 0.6, "trending items", func(r *Ranking) *float64 { return &r.Home.Trending }),
-	homeBase("promoted", 0.8, "promoted items", func(r *Ranking) *float64 { return &r.Home.Promoted }),
-	weight("home.affinity", "home.affinity", 0.5, "maximum that the affinity to an author, from likes, replies and clicks, adds in home; 0: off", func(r *Ranking) *float64 { return &r.Home.Affinity }),
+	{
+		Name: "home.following", Path: "home.following", Help: "base of posts by followed authors in home",
+		Default: 1, Most: maxWeight, NotLeast: true, number: func(r *Ranking) *float64 { return &r.Home.Following },
+	},
+	{
+		Name: "home.trending", Path: "home.trending", Help: "base of trending items in home",
+		Default: 0.6, Most: maxWeight, NotLeast: true, number: func(r *Ranking) *float64 { return &r.Home.Trending },
+	},
+	{
+		Name: "home.promoted", Path: "home.promoted", Help: "base of promoted items in home",
+		Default: 0.8, Most: maxWeight, NotLeast: true, number: func(r *Ranking) *float64 { return &r.Home.Promoted },
+	},
+	{
+		Name: "home.affinity", Path: "home.affinity", Help: "maximum that the affinity to an author, from likes, replies and clicks, adds in home; 0: off",
+		Default: 0.5, Most: maxWeight, number: func(r *Ranking) *float64 { return &r.Home.Affinity },
+	},
 	{
 		Name: "home.affinity_days", Path: "home.affinity_days", Help: "days for which a like or a reply counts for the affinity to an author", unset: true,
 		Default: 30, Least: 1, Most: 365, Ratios: true, number: func(r *Ranking) *float64 { return &r.Home.AffinityDays },
 	},
-}
-
-func weight(name, path string, usual float64, help string, at func(*Ranking) *float64) Parameter {
-	if !strings.HasPrefix(name, "home.") {
-		help = "weight of " + help
-	}
-	return Parameter{Name: name, Path: path, Help: help, Default: usual, Most: maxWeight, number: at}
-}
-
-func share(name, path string, usual float64, help string, at func(*Ranking) *float64) Parameter {
-	return Parameter{Name: name, Path: path, Help: help, Default: usual, Most: 1, number: at}
-}
-
-func spreadDecay(of string, usual float64, items string, at func(*Ranking) *Spread) Parameter {
-	return Parameter{
-		Name: of + ".decay", Path: "diversity." + of + ".decay", Help: "factor for each further item " + items + " on a page; 1: off",
-		Default: usual, Most: 1, NotLeast: true, unset: true, number: func(r *Ranking) *float64 { return &at(r).Decay },
-	}
-}
-
-func spreadFloor(of string, usual float64, at func(*Ranking) *Spread) Parameter {
-	return share(of+".floor", "diversity."+of+".floor", usual, "minimum of that factor", func(r *Ranking) *float64 { return &at(r).Floor })
-}
-
-func learned(kind string, usual float64, at func(*Ranking) *float64) Parameter {
-	const most = 100
-	name := "learned." + kind
-	return Parameter{Name: name, Path: name, Help: "maximum that clicks and likes of an item's " + kind + " add, in bases; 0: off", Default: usual, Most: most, number: at}
-}
-
-func homeBase(source string, usual float64, help string, at func(*Ranking) *float64) Parameter {
-	name := "home." + source
-	return Parameter{Name: name, Path: name, Help: "base of " + help + " in home", Default: usual, Most: maxWeight, NotLeast: true, number: at}
 }
 
 // ParameterOf returns the parameter with a name or a path.

@@ -12,7 +12,7 @@ import (
 
 // A page of a feed has posts among its items. Decoding a post as an item yields the fields that
 // items have, and the others as business fields.
-func TestAPostIsReadAsAnItem(t *testing.T) {
+func TestPostDecodesAsItem(t *testing.T) {
 	t.Parallel()
 	const doc = `{"id":"post:1","created_at":1772791200,"caption":"\n Snow on the pass \nMore of it","tags":["ski"],"url":"https://a.example/1",` +
 		`"audience":{"public":true},"author":{"id":"ann","name":"Ann"},"likes":3,"comments":1,"in_feed":{"source":"discovery"}}`

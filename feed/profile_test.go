@@ -121,7 +121,7 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-func TestSameMutesInOtherSpellings(t *testing.T) {
+func TestSameMutesOtherSpellings(t *testing.T) {
 	t.Parallel()
 	p := feed.Profile{MutedTags: []string{"Ads", "café"}, Langs: []string{"en", "zh-TW"}}
 	require.True(t, p.SameMutes(feed.Profile{MutedTags: []string{"cafe\u0301", "ADS", "ads"}, Langs: []string{"EN", "zh_tw"}}))
@@ -157,8 +157,8 @@ func TestHide(t *testing.T) {
 	require.True(t, p.SameMutes(feed.Profile{MutedItems: []string{"g", "g"}}))
 }
 
-// TestNoHiddenItemGivesWay fills the muted items up to each of their bounds.
-func TestNoHiddenItemGivesWay(t *testing.T) {
+// TestHideFullList fills the muted items up to each of their bounds.
+func TestHideFullList(t *testing.T) {
 	t.Parallel()
 	for name, bound := range map[string]struct{ many, characters int }{
 		"items": {feed.MaxMutedItems, 6}, "characters": {feed.MaxMutedItemsLength / feed.MaxItemID, feed.MaxItemID},

@@ -51,34 +51,33 @@ func writeParameters(r *Ranking, curves json.RawMessage, leftOut func(*Parameter
 // Propose changes the parameters named in data and keeps the others. scale, offset and decay
 // replace curves by one Gaussian; decay.curves may be the name of a [Preset]. Unknown fields are
 // errors; the result is not validated. Errors wrap [ErrInvalid].
-func (r *Ranking) Propose(data []byte) error { return r.read(data, readStrictly) }
+func (r *Ranking) Propose(data []byte) error { return r.read(data, false) }
 
 // UnmarshalJSON reads a stored ranking like [Ranking.Propose], but ignores unknown fields, which
 // a newer version may have written.
-func (r *Ranking) UnmarshalJSON(data []byte) error {
-	return r.read(data, func(data []byte, into any) error {
-		if err := strictjson.UnmarshalStored(data, into); err != nil {
-			return Errorf(ErrInvalid, "bad ranking parameters: %w", err)
-		}
-		return nil
-	})
+func (r *Ranking) UnmarshalJSON(data []byte) error { return r.read(data, true) }
+
+// decodeRanking decodes a ranking or a part of it: a stored one, or strictly one from a caller.
+func decodeRanking(data []byte, into any, stored bool) error {
+	if !stored {
+		return strictjson.Unmarshal(data, into, strictjson.Errors{"": Errorf(ErrInvalid, "bad ranking parameters")})
+	}
+	if err := strictjson.UnmarshalStored(data, into); err != nil {
+		return Errorf(ErrInvalid, "bad ranking parameters: %w", err)
+	}
+	return nil
 }
 
-// readStrictly decodes data from callers.
-func readStrictly(data []byte, into any) error {
-	return strictjson.Unmarshal(data, into, strictjson.Errors{"": Errorf(ErrInvalid, "bad ranking parameters")})
-}
-
-// read changes the parameters named in data, as decoded by decode.
-func (r *Ranking) read(data []byte, decode func(data []byte, into any) error) error {
+// read changes the parameters named in data, as [decodeRanking] decodes it.
+func (r *Ranking) read(data []byte, stored bool) error {
 	into := reflect.New(rankingShape)
-	if err := decode(data, into.Interface()); err != nil {
+	if err := decodeRanking(data, into.Interface(), stored); err != nil {
 		return err
 	}
 	if r.Base == 0 { // the receiver is zero: a stored ranking, perhaps older than keywords.summary
 		r.KeywordsSummary = DefaultKeywordsSummary
 	}
-	c := changes{decode: decode}
+	c := changes{stored: stored}
 	curves := fieldAt(into.Elem(), curvesPath).Bytes()
 	if string(curves) != "null" {
 		c.curves = curves

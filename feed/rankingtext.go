@@ -42,7 +42,7 @@ func (c *change) set(r *Ranking) (err error) {
 type changes struct {
 	values []change
 	curves json.RawMessage // nil if not changed
-	decode func(data []byte, into any) error
+	stored bool            // they are of a stored ranking
 }
 
 // names reports whether a parameter is changed.
@@ -55,7 +55,7 @@ func (c *changes) names(p *Parameter) bool {
 func (c *changes) apply(r *Ranking) error {
 	simple := slices.ContainsFunc(c.values, func(value change) bool { return value.ofGaussian() })
 	if c.curves != nil {
-		given, err := parseCurves(string(c.curves), c.decode)
+		given, err := parseCurves(string(c.curves), c.stored)
 		if err != nil {
 			return err
 		}
@@ -121,7 +121,7 @@ func ChangesJSON(list string) ([]byte, error) {
 
 // parseChanges reads a list of changes.
 func parseChanges(list string) (*changes, error) {
-	c := &changes{decode: readStrictly}
+	c := &changes{}
 	for one := range splitChanges(list) {
 		one = strings.TrimSpace(one)
 		if one == "" {

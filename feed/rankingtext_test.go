@@ -49,9 +49,9 @@ func TestRankingJSON(t *testing.T) {
 	}
 }
 
-// TestRankingOfANewerVersion reads rankings as a newer version may store them: unknown fields are
+// TestRankingNewerVersion reads rankings as a newer version may store them: unknown fields are
 // ignored, although a proposed ranking must not have any.
-func TestRankingOfANewerVersion(t *testing.T) {
+func TestRankingNewerVersion(t *testing.T) {
 	t.Parallel()
 	curves := standard
 	curves.Decay = feed.Decay{Curves: feed.Curves{{Shape: feed.Exp, Scale: time.Hour, Decay: 0.5, Weight: 1}}}

@@ -37,8 +37,7 @@ func Sketch(title string) string {
 	}
 	title = norm.NFKC.String(signs.Replace(title))
 	var room [64]uint16
-	hashes := room[:0]
-	eachWord(title, func(word []byte) { hashes = append(hashes, uint16(xxhash.Sum64(word))) })
+	hashes := appendWordHashes(room[:0], title)
 	slices.Sort(hashes)
 	hashes = slices.Compact(hashes)
 	if len(hashes) < leastStoryWords {
@@ -52,14 +51,15 @@ func Sketch(title string) string {
 	return string(sketch)
 }
 
-// eachWord splits a title into words. A word is valid only until the next one.
-func eachWord(title string, word func([]byte)) {
+// appendWordHashes appends a hash of each word of a title.
+func appendWordHashes(hashes []uint16, title string) []uint16 {
 	var room [64]byte
 	run := room[:0] // the current word
 	var before rune // the preceding character, if of a script without spaces; else 0
+	add := func(word []byte) { hashes = append(hashes, uint16(xxhash.Sum64(word))) }
 	end := func() {
 		if len(run) > 0 {
-			word(run)
+			add(run)
 		}
 		run = run[:0]
 	}
@@ -68,7 +68,7 @@ func eachWord(title string, word func([]byte)) {
 		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai):
 			end()
 			if before != 0 {
-				word(utf8.AppendRune(utf8.AppendRune(run, before), r))
+				add(utf8.AppendRune(utf8.AppendRune(run, before), r))
 			}
 			before = r
 			continue
@@ -80,6 +80,7 @@ func eachWord(title string, word func([]byte)) {
 		before = 0
 	}
 	end()
+	return hashes
 }
 
 func asciiWord(r rune) bool { return isLetter(r) || isDigit(r) }

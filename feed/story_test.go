@@ -45,7 +45,7 @@ func TestLikeness(t *testing.T) {
 	}
 }
 
-func TestSketchStaysWhatItIs(t *testing.T) {
+func TestSketchStable(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, "016f4bdb5865e620", fmt.Sprintf("%x", feed.Sketch("Harbour closed: ferries wait")), "it is stored in indices")
 	assert.LessOrEqual(t, len(feed.Sketch(strings.Repeat("a b c d ", 10_000))), 48)
@@ -55,9 +55,9 @@ func TestSketchStaysWhatItIs(t *testing.T) {
 	}
 }
 
-// Long titles are represented by a sample of their words, which estimates their similarity. AtLeast
-// must agree with the estimate even when it skips the comparison.
-func TestLikenessOfLongTitles(t *testing.T) {
+// Long titles are represented by a sample of their words, which estimates their similarity.
+// AtLeast must agree with the estimate even when it skips the comparison.
+func TestLikenessLongTitles(t *testing.T) {
 	testenv.WithoutRace(t)
 	t.Parallel()
 	r := rand.New(rand.NewPCG(5, 6))

@@ -10,7 +10,7 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-func TestHeaderModeTakesOneWellFormedAgentID(t *testing.T) {
+func TestHeaderModeAgentID(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name    string
@@ -39,7 +39,7 @@ func TestHeaderModeTakesOneWellFormedAgentID(t *testing.T) {
 	}
 }
 
-func TestAdminRoutesNeedTheToken(t *testing.T) {
+func TestAdminRoutesNeedToken(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name    string
@@ -75,7 +75,7 @@ func TestAdminRoutesNeedTheToken(t *testing.T) {
 	}
 }
 
-func TestDemoOpensAdminRoutesToThisMachineOnly(t *testing.T) {
+func TestDemoAdminRoutesLocalOnly(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name    string
@@ -114,9 +114,9 @@ func TestDemoOpensAdminRoutesToThisMachineOnly(t *testing.T) {
 	}
 }
 
-// TestPagesOfOtherSites sends requests that a form or a script of another site can send, for an
-// agent that a gateway identifies by a cookie.
-func TestPagesOfOtherSites(t *testing.T) {
+// TestCrossSiteRequestsRefused sends requests that a form or a script of another site can send,
+// for an agent that a gateway identifies by a cookie.
+func TestCrossSiteRequestsRefused(t *testing.T) {
 	t.Parallel()
 	const listed = "https://app.example.com"
 	routes := []struct{ method, path, kind, body string }{
@@ -182,9 +182,9 @@ func TestPagesOfOtherSites(t *testing.T) {
 	}
 }
 
-// TestTokensOfOtherSites checks that requests with a bearer token are not refused for their origin:
-// only the app that holds the token can send it.
-func TestTokensOfOtherSites(t *testing.T) {
+// TestCrossSiteBearerTokens checks that requests with a bearer token are not refused for their
+// origin: only the app that holds the token can send it.
+func TestCrossSiteBearerTokens(t *testing.T) {
 	t.Parallel()
 	f := newJWTFixture(t, JWT{Secret: hmacSecret})
 	for method, path := range map[string]string{"POST": "/v1/feed", "PUT": "/v1/agents/u_1/profile"} {
@@ -196,7 +196,7 @@ func TestTokensOfOtherSites(t *testing.T) {
 	}
 }
 
-func TestAProfileIsItsAgentsOwn(t *testing.T) {
+func TestProfileOfOtherAgentRefused(t *testing.T) {
 	t.Parallel()
 	const path = "/v1/agents/u_1/profile"
 	for _, tt := range []struct {

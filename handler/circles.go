@@ -13,7 +13,6 @@ import (
 
 func (s *server) circleRoutes(route router) {
 	const circle, member, invitation = "/v1/circles/:id", "/v1/circles/:id/members/:agent", "/v1/circles/:id/invitations/:agent"
-	store := s.deps.Social.Store
 	circles := circlesQuery{listQuery: listQuery{Limit: defaultList, id: feed.CheckAgentID}, Of: "owned"}
 	route(http.MethodGet, "/v1/circles", serveInput(s.gated, s.member, query(circles), s.getCircles))
 	route(http.MethodPut, circle, serveInput(s.gated, s.changer, body(MaxCircleBody, social.CircleChange{}), s.putCircle))
@@ -23,10 +22,10 @@ func (s *server) circleRoutes(route router) {
 	route(http.MethodGet, circle+"/posts", serveInput(s.work, s.member, readPosts, s.getCirclePosts))
 	route(http.MethodGet, circle+"/members", s.list(s.changer, s.getMembers))
 	route(http.MethodGet, circle+"/invitations", s.list(s.changer, s.getInvitations))
-	route(http.MethodPut, member, s.changeMember(store.AddMember))
-	route(http.MethodDelete, member, s.changeMember(store.RemoveMember))
-	route(http.MethodPut, invitation, s.changeInvitation(store.Invite))
-	route(http.MethodDelete, invitation, s.changeInvitation(store.Withdraw))
+	route(http.MethodPut, member, s.change(s.changer, s.putMember))
+	route(http.MethodDelete, member, s.change(s.changer, s.deleteMember))
+	route(http.MethodPut, invitation, s.change(s.changer, s.putInvitation))
+	route(http.MethodDelete, invitation, s.change(s.changer, s.deleteInvitation))
 }
 
 // putCircle answers PUT /v1/circles/{id} with the stored circle.
@@ -110,16 +109,22 @@ func (s *server) getInvitations(ctx context.Context, c *call, by, after string, 
 	return s.deps.Social.Store.Invited(ctx, c.gin.Param("id"), by, after, n)
 }
 
-// changeInvitation answers PUT and DELETE /v1/circles/{id}/invitations/{agent}.
-func (s *server) changeInvitation(do func(ctx context.Context, circle, agent, by string) (bool, error)) func(*call) error {
-	return s.change(s.changer, func(ctx context.Context, c *call, by string) (bool, error) {
-		return do(ctx, c.gin.Param("id"), c.gin.Param("agent"), by)
-	})
+// putInvitation answers PUT /v1/circles/{id}/invitations/{agent}.
+func (s *server) putInvitation(ctx context.Context, c *call, by string) (bool, error) {
+	return s.deps.Social.Store.Invite(ctx, c.gin.Param("id"), c.gin.Param("agent"), by)
 }
 
-// changeMember answers PUT and DELETE /v1/circles/{id}/members/{agent}.
-func (s *server) changeMember(do func(ctx context.Context, circle, agent, by string, at time.Time) (bool, error)) func(*call) error {
-	return s.changeInvitation(func(ctx context.Context, circle, agent, by string) (bool, error) {
-		return do(ctx, circle, agent, by, time.Time{})
-	})
+// deleteInvitation answers DELETE /v1/circles/{id}/invitations/{agent}.
+func (s *server) deleteInvitation(ctx context.Context, c *call, by string) (bool, error) {
+	return s.deps.Social.Store.Withdraw(ctx, c.gin.Param("id"), c.gin.Param("agent"), by)
+}
+
+// putMember answers PUT /v1/circles/{id}/members/{agent}.
+func (s *server) putMember(ctx context.Context, c *call, by string) (bool, error) {
+	return s.deps.Social.Store.AddMember(ctx, c.gin.Param("id"), c.gin.Param("agent"), by, time.Time{})
+}
+
+// deleteMember answers DELETE /v1/circles/{id}/members/{agent}.
+func (s *server) deleteMember(ctx context.Context, c *call, by string) (bool, error) {
+	return s.deps.Social.Store.RemoveMember(ctx, c.gin.Param("id"), c.gin.Param("agent"), by, time.Time{})
 }

@@ -35,9 +35,9 @@ func (o overtaken) CircleFor(ctx context.Context, id, agent string) (social.Circ
 	return c, role, err
 }
 
-// TestACircleIsAnsweredAsItWasPut: once a circle is stored, its id may at once belong to another
+// TestPutCircleAnswer: once a circle is stored, its id may at once belong to another
 // agent, of whose circle no answer may tell.
-func TestACircleIsAnsweredAsItWasPut(t *testing.T) {
+func TestPutCircleAnswer(t *testing.T) {
 	t.Parallel()
 	f, store := socialFixture(t, func(_ *Config, d *Deps) { d.Social.Store = overtaken{d.Social.Store, t} })
 	want := `{"id":"c1","owner":"u_1","name":"Friends","size":1,"kind":"circle"}`
@@ -50,9 +50,9 @@ func TestACircleIsAnsweredAsItWasPut(t *testing.T) {
 	require.JSONEq(t, `{"agents":["u_2"],"next_after":null}`, string(f.do(t, "GET", "/v1/circles/c1/members", "", asAgent).Data), "role and members are read together")
 }
 
-// TestPatchOfACircleRefusesEmptyValues checks that an empty text is not taken for a default, which
+// TestPatchCircleEmptyValues checks that an empty text is not taken for a default, which
 // would let members post to a group of which only the owner may.
-func TestPatchOfACircleRefusesEmptyValues(t *testing.T) {
+func TestPatchCircleEmptyValues(t *testing.T) {
 	t.Parallel()
 	f, _ := socialFixture(t, nil)
 	require.Zero(t, f.do(t, "PUT", "/v1/circles/g1", `{"name":"News","kind":"group","post":"owner"}`, asAgent).Code)

@@ -81,7 +81,7 @@ func offlineFixture(t testing.TB, from *fakeOffline) *fixture {
 	})
 }
 
-func TestCompareTakesChangesInEveryForm(t *testing.T) {
+func TestCompareChangeForms(t *testing.T) {
 	t.Parallel()
 	from := &fakeOffline{agents: []string{"u_1", "u_2", "u_3"}}
 	f := offlineFixture(t, from)
@@ -181,7 +181,7 @@ func TestOfflineRoutesRefuse(t *testing.T) {
 	}
 }
 
-func TestOfflineRoutesAreForAdmins(t *testing.T) {
+func TestOfflineRoutesNeedAdmin(t *testing.T) {
 	t.Parallel()
 	f := offlineFixture(t, &fakeOffline{})
 	for _, path := range []string{"/v1/compare", "/v1/replay"} {
@@ -191,7 +191,7 @@ func TestOfflineRoutesAreForAdmins(t *testing.T) {
 }
 
 // The number of concurrent comparisons is limited. Readers have a separate limit.
-func TestOfflineWorkIsBounded(t *testing.T) {
+func TestOfflineConcurrencyLimit(t *testing.T) {
 	t.Parallel()
 	inside, release := make(chan struct{}), make(chan struct{})
 	from := &fakeOffline{rank: func(ctx context.Context) error {
@@ -218,7 +218,7 @@ func TestOfflineWorkIsBounded(t *testing.T) {
 }
 
 // A client that hangs up frees its slot, and its work ends.
-func TestOfflineWorkEndsWithItsClient(t *testing.T) {
+func TestOfflineClientDisconnects(t *testing.T) {
 	t.Parallel()
 	for path, body := range map[string]string{
 		"/v1/compare": `{"agents":["u_1"]}`,

@@ -79,7 +79,7 @@ func unpack(t *testing.T, encoding string, data []byte) string {
 
 const refreshBody = `{"action":"refresh"}`
 
-func TestAnswersAreCompressed(t *testing.T) {
+func TestCompressedAnswers(t *testing.T) {
 	t.Parallel()
 	long, short := serveCompressed(t, benchDocs()), serveCompressed(t, nil)
 	for _, tt := range []struct {
@@ -124,7 +124,7 @@ func TestAnswersAreCompressed(t *testing.T) {
 	}
 }
 
-func TestTagsOfCompressedAnswers(t *testing.T) {
+func TestCompressedAnswerETags(t *testing.T) {
 	t.Parallel()
 	s := serveCompressed(t, nil)
 	experiments := make([]string, 20)
@@ -166,7 +166,7 @@ func TestTagsOfCompressedAnswers(t *testing.T) {
 	}
 }
 
-func TestAnEmptyAnswerStaysEmpty(t *testing.T) {
+func TestCompressedAnswerEmpty(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, func(c *Config, _ *Deps) { c.CORS = CORS{Origins: []string{app}} })
 	res := f.ask("OPTIONS", "/v1/feed", app, "Access-Control-Request-Method: POST", "Accept-Encoding: gzip")
@@ -178,9 +178,9 @@ func TestAnEmptyAnswerStaysEmpty(t *testing.T) {
 	require.Empty(t, body)
 }
 
-// TestWhatTakesGzip checks Accept-Encoding by RFC 9110: a coding may have a weight, and 0 refuses
+// TestAcceptEncoding checks Accept-Encoding by RFC 9110: a coding may have a weight, and 0 refuses
 // it.
-func TestWhatTakesGzip(t *testing.T) {
+func TestAcceptEncoding(t *testing.T) {
 	t.Parallel()
 	s := serveCompressed(t, nil)
 	for accept, want := range map[string]string{

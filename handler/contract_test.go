@@ -390,7 +390,7 @@ func TestContract(t *testing.T) {
 }
 
 // The guest feed has items if the server starts with items that have likes.
-func TestContractOfTheGuestFeed(t *testing.T) {
+func TestContractGuestFeed(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	cfg := configs.Default()
@@ -422,7 +422,7 @@ func TestContractOfTheGuestFeed(t *testing.T) {
 }
 
 // The routes and the description have the same operations. HEAD counts as described by GET.
-func TestEveryRouteIsDescribed(t *testing.T) {
+func TestOpenAPIDescribesEveryRoute(t *testing.T) {
 	t.Parallel()
 	c := openContract(t, func(*configs.Config) {})
 	engine, ok := c.server.(interface{ Routes() gin.RoutesInfo })
@@ -454,7 +454,7 @@ func TestEveryRouteIsDescribed(t *testing.T) {
 }
 
 // A refusal has the envelope on every path, also where there is no route.
-func TestWhatIsNoRouteIsRefusedInTheEnvelope(t *testing.T) {
+func TestUnknownRouteEnvelope(t *testing.T) {
 	t.Parallel()
 	c := openContract(t, func(*configs.Config) {})
 	schema := c.spec.Components.Schemas["Error"].Value
@@ -477,7 +477,7 @@ func byTokens(cfg *configs.Config) {
 }
 
 // A server that requires tokens refuses with the same response shapes, and names the scheme.
-func TestContractOfTokens(t *testing.T) {
+func TestContractTokens(t *testing.T) {
 	t.Parallel()
 	c := openContract(t, byTokens)
 	for op, route := range contractCases() {

@@ -38,7 +38,7 @@ func varies(h http.Header, on string) bool {
 	return slices.ContainsFunc(strings.Split(strings.Join(h["Vary"], ","), ","), func(v string) bool { return strings.EqualFold(strings.TrimSpace(v), on) })
 }
 
-func TestPreflight(t *testing.T) {
+func TestCORSPreflight(t *testing.T) {
 	t.Parallel()
 	exact, cookies, all := CORS{Origins: []string{app, "http://localhost:3000"}}, CORS{Origins: []string{app}, Credentials: true}, CORS{Origins: []string{"*"}}
 	for _, tt := range []struct {
@@ -102,7 +102,7 @@ func TestPreflight(t *testing.T) {
 	}
 }
 
-func TestAnswersToOtherOrigins(t *testing.T) {
+func TestCORSAnswers(t *testing.T) {
 	t.Parallel()
 	exact, all := CORS{Origins: []string{app}, Credentials: true}, CORS{Origins: []string{"*"}}
 	for _, tt := range []struct {
@@ -142,7 +142,7 @@ func TestAnswersToOtherOrigins(t *testing.T) {
 	}
 }
 
-func TestOptionsWithoutAnOriginAllowed(t *testing.T) {
+func TestCORSNoOriginsAllowed(t *testing.T) {
 	t.Parallel()
 	res := corsFixture(t, CORS{}).ask("OPTIONS", "/v1/feed", app)
 	require.Equal(t, http.StatusMethodNotAllowed, res.StatusCode)

@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAServerThatIsAboutToStop checks that a draining server is not ready, gives the reason, and
+// TestDrainNotReady checks that a draining server is not ready, gives the reason, and
 // still answers requests.
-func TestAServerThatIsAboutToStop(t *testing.T) {
+func TestDrainNotReady(t *testing.T) {
 	t.Parallel()
 	drain := NewDrain()
 	f := newFixture(t, func(_ *Config, d *Deps) { d.Drain = drain })
@@ -36,9 +36,9 @@ func TestAServerThatIsAboutToStop(t *testing.T) {
 	}
 }
 
-// TestStreamsEndOneAfterTheOther checks that a drain ends all streams spread over its duration,
+// TestDrainEndsStreamsGradually checks that a drain ends all streams spread over its duration,
 // including those that begin meanwhile.
-func TestStreamsEndOneAfterTheOther(t *testing.T) {
+func TestDrainEndsStreamsGradually(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const over, readers = 10 * time.Second, 40

@@ -24,7 +24,7 @@ import (
 	"github.com/freshet/freshet/social/timeline"
 )
 
-func TestErrorsTakeTheirStatusAndCode(t *testing.T) {
+func TestErrorStatusAndCode(t *testing.T) {
 	t.Parallel()
 	const inner = "dial tcp 10.0.0.7:6379: secret detail"
 	wrap := func(err error) error { return fmt.Errorf("%s: %w", inner, err) }
@@ -85,7 +85,7 @@ func TestErrorsTakeTheirStatusAndCode(t *testing.T) {
 	}
 }
 
-func TestEveryProblemHasItsOwnRow(t *testing.T) {
+func TestErrorTableRowsReachable(t *testing.T) {
 	t.Parallel()
 	for _, p := range problems {
 		got := problemOf(fmt.Errorf("wrapped: %w", p.is))
@@ -97,7 +97,7 @@ func TestEveryProblemHasItsOwnRow(t *testing.T) {
 	}
 }
 
-func TestAPanicIsA500AndItsStackIsLogged(t *testing.T) {
+func TestPanicAnswers500(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
 	f.feed.answer = func(context.Context, engine.Request) (engine.Answer, error) { panic("boom in the engine") }
@@ -109,7 +109,7 @@ func TestAPanicIsA500AndItsStackIsLogged(t *testing.T) {
 	require.Contains(t, f.log.String(), "errors_test.go")
 }
 
-func TestAnAbortIsPassedOn(t *testing.T) {
+func TestPanicAbortPassedOn(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
 	f.feed.answer = func(context.Context, engine.Request) (engine.Answer, error) { panic(http.ErrAbortHandler) }
@@ -118,7 +118,7 @@ func TestAnAbortIsPassedOn(t *testing.T) {
 	})
 }
 
-func TestTheRequestTimeoutEndsTheWork(t *testing.T) {
+func TestRequestTimeout(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t, func(c *Config, _ *Deps) { c.RequestTimeout = 2 * time.Second })
@@ -134,7 +134,7 @@ func TestTheRequestTimeoutEndsTheWork(t *testing.T) {
 	})
 }
 
-func TestAClientThatLeavesIsNoServerError(t *testing.T) {
+func TestClientDisconnectIsNoServerError(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
 	ctx, leave := context.WithCancel(context.Background())
@@ -156,7 +156,7 @@ type brokenPipe struct{ *httptest.ResponseRecorder }
 
 func (brokenPipe) Write([]byte) (int, error) { return 0, syscall.EPIPE }
 
-func TestAnAnswerThatCannotBeSentIsNoSuccess(t *testing.T) {
+func TestAnswerWriteFailure(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
 	r := httptest.NewRequest("POST", "/v1/feed", strings.NewReader(`{"action":"refresh"}`))
@@ -165,7 +165,7 @@ func TestAnAnswerThatCannotBeSentIsNoSuccess(t *testing.T) {
 	require.Contains(t, f.log.String(), `"status":499`)
 }
 
-func TestTooManyCallsAtOnceAreShed(t *testing.T) {
+func TestConcurrencyLimit(t *testing.T) {
 	t.Parallel()
 	inside, release := make(chan struct{}), make(chan struct{})
 	f := newFixture(t, func(c *Config, _ *Deps) { c.MaxInFlight = 1 })

@@ -112,7 +112,7 @@ func TestEvents(t *testing.T) {
 	require.Contains(t, res.Msg, `"look"`)
 }
 
-func TestEventsThatCannotBeTaken(t *testing.T) {
+func TestEventsRefused(t *testing.T) {
 	t.Parallel()
 	const body = `{"type":"click","id":"a"}`
 	f := newFixture(t, nil)
@@ -165,9 +165,9 @@ func TestReport(t *testing.T) {
 	require.Equal(t, 50301, f.do(t, "GET", "/v1/ranking/report", "", asAdmin).Code)
 }
 
-// TestPutProfileTellsWhatStays checks that the answer has the muted items that the profile retains
-// because the request has none.
-func TestPutProfileTellsWhatStays(t *testing.T) {
+// TestPutProfileKeepsMutedItems checks that the answer has the muted items that the profile
+// retains because the request has none.
+func TestPutProfileKeepsMutedItems(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
 	f.profiles.all["u_1"] = feed.Profile{MutedItems: []string{"x"}}

@@ -47,7 +47,7 @@ func explainFixture(t *testing.T) (*fixture, *fakeExplain) {
 	return newFixture(t, func(_ *Config, d *Deps) { fake.Engine, d.Engine = d.Engine, fake }), fake
 }
 
-func TestExplainReadsItsBody(t *testing.T) {
+func TestExplainBody(t *testing.T) {
 	t.Parallel()
 	f, fake := explainFixture(t)
 	_, control := fake.Ranking("u_1")
@@ -125,7 +125,7 @@ func TestExplainRefusesBadInput(t *testing.T) {
 	require.Equal(t, 41301, r.Code)
 }
 
-func TestExplainIsForAdmins(t *testing.T) {
+func TestExplainNeedsAdmin(t *testing.T) {
 	t.Parallel()
 	f, _ := explainFixture(t)
 	body := `{"agent_id":"u_1"}`
@@ -137,7 +137,7 @@ func TestExplainIsForAdmins(t *testing.T) {
 
 // Explanations have their own slots, separate from those of readers, and free them when the client
 // disconnects.
-func TestExplanationsAreBounded(t *testing.T) {
+func TestExplainConcurrencyLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f, fake := explainFixture(t)

@@ -116,7 +116,7 @@ func TestFeedBodyLimit(t *testing.T) {
 	require.Contains(t, got.Msg, "4 KiB")
 }
 
-func TestFeedRefusesACompressedBody(t *testing.T) {
+func TestFeedCompressedBodyRefused(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
 	got := f.do(t, "POST", "/v1/feed", `{"action":"refresh"}`, asAgent, "Content-Encoding: gzip")
@@ -211,7 +211,7 @@ func TestFeedAnswers(t *testing.T) {
 	}
 }
 
-func TestFeedSaysWhy(t *testing.T) {
+func TestFeedWhy(t *testing.T) {
 	t.Parallel()
 	doc := func(id, text string) feed.Doc { return feed.Doc{ID: id, JSON: json.RawMessage(text)} }
 	interest := []api.Reason{{Type: api.ReasonInterest, Value: `<"Go">`}, {Type: api.ReasonFresh}}
@@ -254,7 +254,7 @@ func TestFeedSaysWhy(t *testing.T) {
 	})
 }
 
-func TestFeedSaysWhatWasDrawn(t *testing.T) {
+func TestFeedDrawn(t *testing.T) {
 	t.Parallel()
 	doc := func(id, text string) feed.Doc { return feed.Doc{ID: id, JSON: json.RawMessage(text)} }
 	const post = `{"id":"post:a","caption":"\"source\":\"discovery\"","in_feed":{"source":"discovery","has_liked":false,"can_reply":true,"can_react":true,"is_promoted":false}}`
@@ -284,7 +284,7 @@ func TestFeedSaysWhatWasDrawn(t *testing.T) {
 	}
 }
 
-func TestFeedSaysWhatIsPromotedAndTrends(t *testing.T) {
+func TestFeedPromotedAndTrending(t *testing.T) {
 	t.Parallel()
 	const caption, rest = `{"id":"post:a","caption":"\"is_promoted\":false","in_feed":{"source":"`, `","has_liked":false,"can_reply":true,"can_react":true,"is_promoted":`
 	f := newFixture(t, nil)
@@ -310,7 +310,7 @@ func TestFeedSaysWhatIsPromotedAndTrends(t *testing.T) {
 	}
 }
 
-func TestFeedSaysWhatWasShownBefore(t *testing.T) {
+func TestFeedShownBefore(t *testing.T) {
 	t.Parallel()
 	const begin, post = `{"id":"post:a","in_feed":{"source":"`, `","has_liked":false,"can_reply":true,"can_react":true,"is_promoted":false`
 	const reasons = `"why":[{"type":"fresh"}]`
@@ -357,7 +357,7 @@ func TestFeedSaysWhatWasShownBefore(t *testing.T) {
 	}
 }
 
-func TestAHugePageIsAnsweredWhole(t *testing.T) {
+func TestFeedHugePage(t *testing.T) {
 	t.Parallel()
 	big := feed.Doc{ID: "a", JSON: json.RawMessage(`{"id":"a","text":"` + strings.Repeat("x", 200<<10) + `"}`)}
 	f := newFixture(t, nil)

@@ -194,10 +194,10 @@ func fieldsFixture(t *testing.T, op string) *fixture {
 	return newFixture(t, nil)
 }
 
-// TestEveryFieldOfEveryBody checks the same rules on all routes: null is the same as a missing
+// TestBodyFields checks the same rules on all routes: null is the same as a missing
 // field, whole numbers may be written 1.0, and a wrong value, an unknown field or a duplicate one
 // is refused with the path of the field.
-func TestEveryFieldOfEveryBody(t *testing.T) {
+func TestBodyFields(t *testing.T) {
 	t.Parallel()
 	for _, d := range withBodies {
 		for _, x := range d.fields {
@@ -245,7 +245,7 @@ func TestEveryFieldOfEveryBody(t *testing.T) {
 	}
 }
 
-func TestQueriesAreReadAsBodiesAre(t *testing.T) {
+func TestQueryFields(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		target string
@@ -277,8 +277,8 @@ func TestQueriesAreReadAsBodiesAre(t *testing.T) {
 	}
 }
 
-// TestEveryFieldOfAnItem checks the same rules for items, for which the report lists the errors.
-func TestEveryFieldOfAnItem(t *testing.T) {
+// TestItemFields checks the same rules for items, for which the report lists the errors.
+func TestItemFields(t *testing.T) {
 	t.Parallel()
 	item := described{body: `{"id":"a","title":"T","update_time":1}`}
 	for _, x := range []field{

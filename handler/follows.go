@@ -14,30 +14,36 @@ import (
 
 func (s *server) followRoutes(route router) {
 	const agent = "/v1/agents/:agent_id"
-	own, store := s.owner("agent_id"), s.deps.Social.Store
-	route(http.MethodGet, agent+"/following", s.listFor(store.Following))
+	own := s.owner("agent_id")
+	route(http.MethodGet, agent+"/following", s.list(own, s.getFollowing))
 	route(http.MethodPost, agent+"/following", serveInput(s.gated, s.follower, body(MaxFollowsBody, followingBody{}), s.postFollowing))
 	route(http.MethodGet, agent+"/suggestions", serveInput(s.gated, own, query(limitQuery{engine.DefaultLimit, social.MaxSuggestions}), s.getSuggestions))
-	route(http.MethodGet, agent+"/followers", s.listFor(store.Followers))
-	route(http.MethodPut, agent+"/following/:author", s.changeFollow(store.Follow))
-	route(http.MethodDelete, agent+"/following/:author", s.changeFollow(store.Unfollow))
-	route(http.MethodGet, agent+"/blocked", s.listOf(store.Blocked))
-	route(http.MethodPut, agent+"/blocked/:agent", s.changeBlock(store.Block))
-	route(http.MethodDelete, agent+"/blocked/:agent", s.changeBlock(store.Unblock))
+	route(http.MethodGet, agent+"/followers", s.list(own, s.getFollowers))
+	route(http.MethodPut, agent+"/following/:author", s.change(s.follower, s.putFollow))
+	route(http.MethodDelete, agent+"/following/:author", s.change(s.follower, s.deleteFollow))
+	route(http.MethodGet, agent+"/blocked", s.list(own, s.getBlocked))
+	route(http.MethodPut, agent+"/blocked/:agent", s.change(own, s.putBlock))
+	route(http.MethodDelete, agent+"/blocked/:agent", s.change(own, s.deleteBlock))
 }
 
-// changeFollow answers PUT and DELETE /v1/agents/{agent_id}/following/{author}.
-func (s *server) changeFollow(do func(ctx context.Context, agent, author string, at time.Time) (bool, error)) func(*call) error {
-	return s.change(s.follower, func(ctx context.Context, c *call, agent string) (bool, error) {
-		return do(ctx, agent, c.gin.Param("author"), time.Time{})
-	})
+// putFollow answers PUT /v1/agents/{agent_id}/following/{author}.
+func (s *server) putFollow(ctx context.Context, c *call, agent string) (bool, error) {
+	return s.deps.Social.Store.Follow(ctx, agent, c.gin.Param("author"), time.Time{})
 }
 
-// changeBlock answers PUT and DELETE /v1/agents/{agent_id}/blocked/{agent}.
-func (s *server) changeBlock(do func(ctx context.Context, agent, other string) (bool, error)) func(*call) error {
-	return s.change(s.owner("agent_id"), func(ctx context.Context, c *call, agent string) (bool, error) {
-		return do(ctx, agent, c.gin.Param("agent"))
-	})
+// deleteFollow answers DELETE /v1/agents/{agent_id}/following/{author}.
+func (s *server) deleteFollow(ctx context.Context, c *call, agent string) (bool, error) {
+	return s.deps.Social.Store.Unfollow(ctx, agent, c.gin.Param("author"), time.Time{})
+}
+
+// putBlock answers PUT /v1/agents/{agent_id}/blocked/{agent}.
+func (s *server) putBlock(ctx context.Context, c *call, agent string) (bool, error) {
+	return s.deps.Social.Store.Block(ctx, agent, c.gin.Param("agent"))
+}
+
+// deleteBlock answers DELETE /v1/agents/{agent_id}/blocked/{agent}.
+func (s *server) deleteBlock(ctx context.Context, c *call, agent string) (bool, error) {
+	return s.deps.Social.Store.Unblock(ctx, agent, c.gin.Param("agent"))
 }
 
 // getSuggestions answers GET /v1/agents/{agent_id}/suggestions.
@@ -92,18 +98,19 @@ func (s *server) postFollowing(ctx context.Context, _ *call, agent string, in *f
 	return out, nil
 }
 
-// listFor answers GET /v1/agents/{agent_id}/following and /followers for the caller.
-func (s *server) listFor(read func(ctx context.Context, of, reader, after string, n int) ([]string, error)) func(*call) error {
-	return s.list(s.owner("agent_id"), func(ctx context.Context, c *call, agent, after string, n int) ([]string, error) {
-		return read(ctx, agent, c.agent, after, n)
-	})
+// getFollowing answers GET /v1/agents/{agent_id}/following.
+func (s *server) getFollowing(ctx context.Context, c *call, agent, after string, n int) ([]string, error) {
+	return s.deps.Social.Store.Following(ctx, agent, c.agent, after, n)
 }
 
-// listOf answers GET /v1/agents/{agent_id}/blocked, which its owner reads whole.
-func (s *server) listOf(read func(ctx context.Context, of, after string, n int) ([]string, error)) func(*call) error {
-	return s.list(s.owner("agent_id"), func(ctx context.Context, _ *call, agent, after string, n int) ([]string, error) {
-		return read(ctx, agent, after, n)
-	})
+// getFollowers answers GET /v1/agents/{agent_id}/followers.
+func (s *server) getFollowers(ctx context.Context, c *call, agent, after string, n int) ([]string, error) {
+	return s.deps.Social.Store.Followers(ctx, agent, c.agent, after, n)
+}
+
+// getBlocked answers GET /v1/agents/{agent_id}/blocked.
+func (s *server) getBlocked(ctx context.Context, _ *call, agent, after string, n int) ([]string, error) {
+	return s.deps.Social.Store.Blocked(ctx, agent, after, n)
 }
 
 // list answers with a page of a list of agents; read returns at most n agents after a given one.

@@ -63,7 +63,7 @@ func TestGraphEvents(t *testing.T) {
 	require.EqualValues(t, 1500, c.Followers)
 }
 
-func TestGraphEventsThatCannotBeRead(t *testing.T) {
+func TestGraphEventsUnreadable(t *testing.T) {
 	t.Parallel()
 	f, _ := socialFixture(t, nil)
 	srv := httptest.NewServer(f.handler)
@@ -97,7 +97,7 @@ func (d downAfter) Read(context.Context, io.Reader) (api.Upload, error) {
 	return d.report, fmt.Errorf("%w: the disk is full", social.ErrUnavailable)
 }
 
-func TestGraphEventsWhileTheStoreIsDown(t *testing.T) {
+func TestGraphEventsStoreDown(t *testing.T) {
 	t.Parallel()
 	f, _ := socialFixture(t, func(_ *Config, d *Deps) { d.Social.Graph = downAfter{report: api.Upload{Accepted: 3}} })
 	srv := httptest.NewServer(f.handler)
@@ -108,9 +108,9 @@ func TestGraphEventsWhileTheStoreIsDown(t *testing.T) {
 	require.NotContains(t, got.body, "disk")
 }
 
-// TestAnEventSaysWhatACallSays sends the same fields by POST /v1/posts and as an event, and
+// TestGraphEventEqualsCall sends the same fields by POST /v1/posts and as an event, and
 // compares the stored posts.
-func TestAnEventSaysWhatACallSays(t *testing.T) {
+func TestGraphEventEqualsCall(t *testing.T) {
 	t.Parallel()
 	f, store := socialFixture(t, nil)
 	srv := httptest.NewServer(f.handler)

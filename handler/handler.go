@@ -221,7 +221,7 @@ func (s *server) itemRoutes(route router) {
 	const item = "/v1/items/*id"
 	route(http.MethodGet, "/v1/items", s.admin(serveInput(s.gated, nobody, query(itemsQuery{Limit: defaultItems}), s.getItems)))
 	route(http.MethodPost, "/v1/items", s.admin(s.postItems))
-	route(http.MethodPost, "/v1/items/counts", s.admin(s.uploads(s.deps.Ingest.Counts)))
+	route(http.MethodPost, "/v1/items/counts", s.admin(s.postCounts))
 	route(http.MethodGet, item, s.admin(serve(s.gated, itemID, s.getItem)))
 	route(http.MethodPatch, item, s.admin(serveInput(s.gated, itemID, plain(feed.MaxItemBytes), s.patchItem)))
 	route(http.MethodDelete, item, s.admin(s.of(itemID, s.deps.Items.Remove)))

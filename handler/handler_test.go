@@ -305,7 +305,7 @@ const (
 	asAdmin = "X-Admin-Token: " + adminToken
 )
 
-func TestUnknownRoutesAndMethodsAnswerInTheEnvelope(t *testing.T) {
+func TestUnknownRoutesAndMethods(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
 	for _, tt := range []struct {
@@ -333,7 +333,7 @@ func TestUnknownRoutesAndMethodsAnswerInTheEnvelope(t *testing.T) {
 	}
 }
 
-func TestNewRefusesAConfigurationThatCannotTellCallersApart(t *testing.T) {
+func TestNewRefusesAmbiguousCallers(t *testing.T) {
 	t.Parallel()
 	deps := Deps{
 		Engine: fakeEngine{}, Items: mapItems{}, List: mapItems{}, Ingest: catalog.NewIngest(mapItems{}, catalog.IngestConfig{}),

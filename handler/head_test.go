@@ -71,9 +71,9 @@ func ask(t *testing.T, srv *httptest.Server, method string, like *http.Request) 
 	return res
 }
 
-// A body of a type that no route reads is refused. A form's type, which curl -d sends, is accepted,
-// and so are the types used for JSON.
-func TestTypesOfBodies(t *testing.T) {
+// A body of a type that no route reads is refused. A form's type, which curl -d sends, is
+// accepted, and so are the types used for JSON.
+func TestBodyContentTypes(t *testing.T) {
 	t.Parallel()
 	c := openContract(t, func(*configs.Config) {})
 	for kind, status := range map[string]int{

@@ -171,7 +171,7 @@ func TestPostWithImages(t *testing.T) {
 	require.Equal(t, http.StatusCreated, without.status, without.body)
 }
 
-func TestRangesAndConditions(t *testing.T) {
+func TestImageRangesAndConditions(t *testing.T) {
 	t.Parallel()
 	g := newGallery(t)
 	p := data[photo](t, g.post(t, "ann", `{}`, [][]byte{pngOf(t, 300, 200)}))
@@ -211,7 +211,7 @@ func TestRangesAndConditions(t *testing.T) {
 	assert.Equal(t, []int{200, len(whole)}, []int{res.StatusCode, len(body)})
 }
 
-func TestImagesAreSeenByWhoSeesThePost(t *testing.T) {
+func TestImageVisibility(t *testing.T) {
 	t.Parallel()
 	g := newGallery(t)
 	_, err := g.store.Follow(t.Context(), "friend", "ann", time.Time{})
@@ -251,7 +251,7 @@ func TestImagesAreSeenByWhoSeesThePost(t *testing.T) {
 	}
 }
 
-func TestPostsWithBadImagesLeaveNothing(t *testing.T) {
+func TestPostWithInvalidImages(t *testing.T) {
 	t.Parallel()
 	g := newGallery(t)
 	good := pngOf(t, 8, 8)
@@ -302,9 +302,9 @@ func TestPostsWithBadImagesLeaveNothing(t *testing.T) {
 	g.leftNothing(t)
 }
 
-// TestFormsThatAreCutArePostsOfNobody truncates a form at every position, as a client or a proxy
+// TestPostWithTruncatedForm truncates a form at every position, as a client or a proxy
 // does that ends the transfer regularly. None may create a post.
-func TestFormsThatAreCutArePostsOfNobody(t *testing.T) {
+func TestPostWithTruncatedForm(t *testing.T) {
 	t.Parallel()
 	g := newGallery(t)
 	const field = "--b\r\nContent-Disposition: form-data; name="
@@ -334,7 +334,7 @@ func (g *gallery) leftNothing(t *testing.T) {
 	}
 }
 
-func TestRepeatedPostWithImagesIsStoredOnce(t *testing.T) {
+func TestPostWithImagesRetried(t *testing.T) {
 	t.Parallel()
 	g := newGallery(t)
 	files := [][]byte{pngOf(t, 8, 8), jpegOf(t, 9, 9)}
@@ -351,7 +351,7 @@ func TestRepeatedPostWithImagesIsStoredOnce(t *testing.T) {
 	assert.Equal(t, 4, g.blobs(t), "nothing is left of those that were refused")
 }
 
-func TestImagesWhileStoresAreDown(t *testing.T) {
+func TestImagesStoresDown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, imagesWhileStoresAreDown)
 }
@@ -376,7 +376,7 @@ func imagesWhileStoresAreDown(t *testing.T) {
 	assert.Equal(t, 200, seen.status, "the post goes on")
 }
 
-func TestServerWithoutImages(t *testing.T) {
+func TestImagesOff(t *testing.T) {
 	t.Parallel()
 	f, _ := socialFixture(t, nil)
 	body, kind := form(t, `{}`, pngOf(t, 8, 8))
@@ -386,7 +386,7 @@ func TestServerWithoutImages(t *testing.T) {
 	assert.Equal(t, 404, f.do(t, "GET", social.ImagePath+strings.Repeat("0", 32), "").status)
 }
 
-func TestUploadsAreBounded(t *testing.T) {
+func TestImageUploadLimits(t *testing.T) {
 	t.Parallel()
 	g := newGallery(t)
 	// Clients that stop sending hold their slots.
@@ -419,7 +419,7 @@ func TestUploadsAreBounded(t *testing.T) {
 	assert.Equal(t, 201, words.status, words.body)
 }
 
-func TestUploadsShareTheirMemory(t *testing.T) {
+func TestImageUploadsShareMemory(t *testing.T) {
 	t.Parallel()
 	u := newImageUploading()
 	large, err := u.enter("a")

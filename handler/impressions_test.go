@@ -68,7 +68,7 @@ func TestImpressions(t *testing.T) {
 	}
 }
 
-func TestImpressionsThatCannotBeRecorded(t *testing.T) {
+func TestImpressionsStoreDown(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
 	f.feed.seen = func(string, []string) error { return catalog.ErrUnavailable }

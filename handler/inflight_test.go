@@ -40,8 +40,8 @@ func TestInFlight(t *testing.T) {
 	})
 }
 
-// TestCallsAreInFlight checks that a call counts exactly while it is being answered.
-func TestCallsAreInFlight(t *testing.T) {
+// TestInFlightCalls checks that a call counts exactly while it is being answered.
+func TestInFlightCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		idle, _ := callsInFlight.oldest()
 		f := newFixture(t, nil)

@@ -33,10 +33,11 @@ func (s *server) postItems(c *call) error {
 	return fmt.Errorf("%w: if_newer must be true or false, not %.40q", feed.ErrInvalid, in.IfNewer)
 }
 
-// uploads answers POST /v1/items/counts and POST /v1/graph/events.
-func (s *server) uploads(read func(ctx context.Context, body io.Reader) (api.Upload, error)) func(*call) error {
-	return func(c *call) error { return s.upload(c, read) }
-}
+// postCounts answers POST /v1/items/counts.
+func (s *server) postCounts(c *call) error { return s.upload(c, s.deps.Ingest.Counts) }
+
+// postGraphEvents answers POST /v1/graph/events.
+func (s *server) postGraphEvents(c *call) error { return s.upload(c, s.deps.Social.Graph.Read) }
 
 // upload reads a body, compressed or not, with read, which stores entries as they arrive. If the
 // upload ends early, the answer reports what was stored before.
@@ -194,5 +195,5 @@ type Graph interface {
 }
 
 func (s *server) graphRoutes(route router) {
-	route(http.MethodPost, "/v1/graph/events", s.admin(s.uploads(s.deps.Social.Graph.Read)))
+	route(http.MethodPost, "/v1/graph/events", s.admin(s.postGraphEvents))
 }

@@ -59,7 +59,7 @@ func reportOf(t *testing.T, r reply) (report api.Upload) {
 	return report
 }
 
-func TestUploads(t *testing.T) {
+func TestUploadItems(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(newFixture(t, nil).handler)
 	defer srv.Close()
@@ -112,7 +112,7 @@ func TestUploads(t *testing.T) {
 	}
 }
 
-func TestATruncatedGzipIsReportedWithWhatWasRead(t *testing.T) {
+func TestUploadTruncatedGzip(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(newFixture(t, nil).handler)
 	defer srv.Close()
@@ -129,7 +129,7 @@ func TestATruncatedGzipIsReportedWithWhatWasRead(t *testing.T) {
 	require.Positive(t, reportOf(t, got).Accepted)
 }
 
-func TestAGzipBombIsStoppedAtTheLimit(t *testing.T) {
+func TestUploadGzipBomb(t *testing.T) {
 	t.Parallel()
 	var read int64
 	f := newFixture(t, func(_ *Config, d *Deps) {
@@ -164,7 +164,7 @@ func TestAGzipBombIsStoppedAtTheLimit(t *testing.T) {
 	require.EqualValues(t, MaxItemsBody, read)
 }
 
-func TestAnOversizeBodyIs413(t *testing.T) {
+func TestUploadOversizedBody(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
 	t.Run("announced", func(t *testing.T) {
@@ -188,7 +188,7 @@ func TestAnOversizeBodyIs413(t *testing.T) {
 	})
 }
 
-func TestRejectedLinesAreNoFailure(t *testing.T) {
+func TestUploadRejectedLines(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, func(_ *Config, d *Deps) {
 		d.Ingest = intakeFunc(func(context.Context, io.Reader) (api.Upload, error) {
@@ -200,7 +200,7 @@ func TestRejectedLinesAreNoFailure(t *testing.T) {
 	require.JSONEq(t, `{"accepted":1,"rejected":1,"errors":[{"line":2,"id":"b","reason":"title is missing"}]}`, string(got.Data))
 }
 
-func TestAnUploadTheCatalogCannotTake(t *testing.T) {
+func TestUploadCatalogDown(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		err  error
@@ -223,7 +223,7 @@ func TestAnUploadTheCatalogCannotTake(t *testing.T) {
 	}
 }
 
-func TestAnUploadedItemIsReadBackAsItWasSent(t *testing.T) {
+func TestUploadRoundTrip(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
 	const item = `{"id":"x/1","title":"<T>","update_time":5,"price":1.50}`
@@ -236,7 +236,7 @@ func TestAnUploadedItemIsReadBackAsItWasSent(t *testing.T) {
 	require.JSONEq(t, item, string(f.do(t, "GET", "/v1/items/x/1", "", asAdmin).Data))
 }
 
-func TestTooManyUploadsAtOnce(t *testing.T) {
+func TestUploadConcurrencyLimit(t *testing.T) {
 	t.Parallel()
 	inside, release := make(chan struct{}), make(chan struct{})
 	f := newFixture(t, func(c *Config, d *Deps) {
@@ -259,8 +259,8 @@ func uploadHead(length int) string {
 	return fmt.Sprintf("POST /v1/items HTTP/1.1\r\nHost: x\r\nX-Admin-Token: %s\r\nContent-Length: %d\r\n\r\n", adminToken, length)
 }
 
-// TestUploadsOutlastTheServersTimeouts sends one line per second.
-func TestUploadsOutlastTheServersTimeouts(t *testing.T) {
+// TestUploadBeyondServerTimeouts sends one line per second.
+func TestUploadBeyondServerTimeouts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const lines = 4
@@ -279,7 +279,7 @@ func TestUploadsOutlastTheServersTimeouts(t *testing.T) {
 	})
 }
 
-func TestAnUploadThatTakesTooLongEnds(t *testing.T) {
+func TestUploadTimeout(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const limit = 50 * time.Second
@@ -299,7 +299,7 @@ func TestAnUploadThatTakesTooLongEnds(t *testing.T) {
 	})
 }
 
-func TestABodyThatBreaksOff(t *testing.T) {
+func TestUploadBodyTruncated(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
 	srv := httptest.NewServer(f.handler)
@@ -353,7 +353,7 @@ func TestOneItem(t *testing.T) {
 	require.Equal(t, 40401, f.do(t, "GET", "/v1/items/https://x.org/a:b/c", "", asAdmin).Code)
 }
 
-func TestUploadsOfNewerItems(t *testing.T) {
+func TestUploadNewerItems(t *testing.T) {
 	t.Parallel()
 	for query, tt := range map[string]struct{ code, kept int }{
 		"": {0, 0}, "?if_newer=false": {0, 0}, "?if_newer=true": {0, 2},

@@ -18,11 +18,10 @@ const MaxJobBody = 4 << 10
 
 func (s *server) jobRoutes(route router) {
 	const one = "/v1/jobs/:id"
-	queue := s.deps.Social.Queue
 	route(http.MethodGet, "/v1/jobs", s.admin(serveInput(s.gated, nobody, query(jobsQuery{Limit: defaultList}), s.getJobs)))
 	route(http.MethodPost, "/v1/jobs", s.admin(serveInput(s.gated, nobody, body(MaxJobBody, jobBody{}), s.postJobs)))
-	route(http.MethodPost, one+"/retry", s.admin(s.changeJob(queue.Retry)))
-	route(http.MethodDelete, one, s.admin(s.changeJob(queue.Drop)))
+	route(http.MethodPost, one+"/retry", s.admin(s.of(jobID, s.retryJob)))
+	route(http.MethodDelete, one, s.admin(s.of(jobID, s.dropJob)))
 }
 
 // jobsQuery are the parameters of GET /v1/jobs.
@@ -103,14 +102,31 @@ func (s *server) markPost(ctx context.Context, id string) error {
 		jobs.Spec{Kind: jobs.Index, Key: id, Priority: jobs.PrioritySoon})
 }
 
-// changeJob answers POST /v1/jobs/{id}/retry and DELETE /v1/jobs/{id}.
-func (s *server) changeJob(do func(ctx context.Context, id int64) error) func(*call) error {
-	path := func(c *call) (string, error) { return c.gin.Param("id"), nil }
-	return s.of(path, func(ctx context.Context, text string) error {
-		id, err := strconv.ParseInt(text, 10, 64)
-		if err != nil {
-			return fmt.Errorf("%w: a job id must be a whole number, not %.40q", feed.ErrInvalid, text)
-		}
-		return do(ctx, id)
-	})
+// jobID returns the id in the path.
+func jobID(c *call) (string, error) { return c.gin.Param("id"), nil }
+
+// retryJob answers POST /v1/jobs/{id}/retry.
+func (s *server) retryJob(ctx context.Context, text string) error {
+	id, err := parseJobID(text)
+	if err != nil {
+		return err
+	}
+	return s.deps.Social.Queue.Retry(ctx, id)
+}
+
+// dropJob answers DELETE /v1/jobs/{id}.
+func (s *server) dropJob(ctx context.Context, text string) error {
+	id, err := parseJobID(text)
+	if err != nil {
+		return err
+	}
+	return s.deps.Social.Queue.Drop(ctx, id)
+}
+
+func parseJobID(text string) (int64, error) {
+	id, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%w: a job id must be a whole number, not %.40q", feed.ErrInvalid, text)
+	}
+	return id, nil
 }

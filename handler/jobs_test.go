@@ -65,7 +65,7 @@ func TestRetryAndDropJobs(t *testing.T) {
 	require.Equal(t, 40001, f.do(t, "POST", "/v1/jobs/x/retry", "", asAdmin).Code)
 }
 
-func TestMakeAPostDirty(t *testing.T) {
+func TestRequeuePostJobs(t *testing.T) {
 	t.Parallel()
 	f, store := socialFixture(t, nil)
 	publish(t, store, social.Post{ID: "post:a", Author: "u_1"})
@@ -81,7 +81,7 @@ func TestMakeAPostDirty(t *testing.T) {
 	require.Equal(t, 40001, f.do(t, "POST", "/v1/jobs", `{"kind":"deliver"}`, asAdmin).Code)
 }
 
-func TestJobsAreForAdmins(t *testing.T) {
+func TestJobsNeedAdmin(t *testing.T) {
 	t.Parallel()
 	f, _ := socialFixture(t, nil)
 	for _, call := range [][2]string{{"GET", "/v1/jobs"}, {"POST", "/v1/jobs"}, {"POST", "/v1/jobs/1/retry"}, {"DELETE", "/v1/jobs/1"}} {

@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestKeysAreReadAgain checks that two seconds after a change of the file a removed key is rejected
+// TestJWTKeysReloaded checks that two seconds after a change of the file a removed key is rejected
 // and an added one accepted, and that an unreadable file changes nothing.
-func TestKeysAreReadAgain(t *testing.T) {
+func TestJWTKeysReloaded(t *testing.T) {
 	t.Parallel()
 	k := keyring()
 	one, other := jose.JSONWebKey{Key: &k.rsa.PublicKey, KeyID: "one"}, jose.JSONWebKey{Key: &k.ec.PublicKey, KeyID: "other"}
@@ -57,7 +57,7 @@ func TestKeysAreReadAgain(t *testing.T) {
 	})
 }
 
-func TestSecretsOfCallersMayChange(t *testing.T) {
+func TestCallerSecretsReloaded(t *testing.T) {
 	t.Parallel()
 	now := Secrets{Admin: "first-admin", JWT: hmacSecret}
 	f := newFixture(t, func(c *Config, _ *Deps) {

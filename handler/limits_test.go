@@ -36,7 +36,7 @@ func newRatedFixture(t testing.TB, rate float64) (*fixture, *handClock) {
 
 const refresh = `{"action":"refresh"}`
 
-func TestAnAgentThatCallsTooOftenIsTold(t *testing.T) {
+func TestRateLimit(t *testing.T) {
 	f, clock := newRatedFixture(t, 0.5)
 	counter := requestsTotal.WithLabelValues("POST /v1/feed", "429")
 	limited := testutil.ToFloat64(counter)
@@ -58,7 +58,7 @@ func TestAnAgentThatCallsTooOftenIsTold(t *testing.T) {
 	require.InDelta(t, limited+3, testutil.ToFloat64(counter), 0)
 }
 
-func TestEveryRouteOfAnAgentCountsForItsRate(t *testing.T) {
+func TestRateLimitEveryRoute(t *testing.T) {
 	t.Parallel()
 	own, others := "/v1/agents/u_1/profile", "/v1/agents/u_2/profile"
 	for _, call := range [][3]string{
@@ -80,7 +80,7 @@ func TestEveryRouteOfAnAgentCountsForItsRate(t *testing.T) {
 }
 
 // So does every social route, whether it requires an agent or not.
-func TestEverySocialRouteOfAnAgentCountsForItsRate(t *testing.T) {
+func TestRateLimitEverySocialRoute(t *testing.T) {
 	t.Parallel()
 	for _, call := range [][2]string{
 		{"POST", "/v1/posts"},
@@ -126,7 +126,7 @@ func TestEverySocialRouteOfAnAgentCountsForItsRate(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotAnAgentsIsNotLimited(t *testing.T) {
+func TestRateLimitAgentsOnly(t *testing.T) {
 	t.Parallel()
 	f, _ := newRatedFixture(t, 1)
 	f.items["a"] = `{"id":"a"}`
@@ -139,7 +139,7 @@ func TestWhatIsNotAnAgentsIsNotLimited(t *testing.T) {
 	}
 }
 
-func TestThereIsNoRateUnlessConfigured(t *testing.T) {
+func TestRateLimitOff(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
 	for range 1000 {
@@ -147,7 +147,7 @@ func TestThereIsNoRateUnlessConfigured(t *testing.T) {
 	}
 }
 
-func TestABurstIsASecondsCalls(t *testing.T) {
+func TestRateLimitBurst(t *testing.T) {
 	t.Parallel()
 	for rate, burst := range map[float64]int{0.1: 1, 1: 1, 2.5: 3, 20: 20} {
 		f, _ := newRatedFixture(t, rate)
@@ -161,7 +161,7 @@ func TestABurstIsASecondsCalls(t *testing.T) {
 	}
 }
 
-func TestConcurrentCallsShareOneBucket(t *testing.T) {
+func TestRateLimitConcurrentCalls(t *testing.T) {
 	t.Parallel()
 	f, _ := newRatedFixture(t, 10)
 	var passed atomic.Int64
@@ -183,7 +183,7 @@ func TestConcurrentCallsShareOneBucket(t *testing.T) {
 	require.EqualValues(t, 10, passed.Load())
 }
 
-func TestBucketsOfAgentsAreBounded(t *testing.T) {
+func TestRateLimitBucketsBounded(t *testing.T) {
 	t.Parallel()
 	clock := &handClock{}
 	l, err := newLimiter(1, 100, clock.Now)
@@ -213,7 +213,7 @@ func stuck(t *testing.T) (f *fixture, release func()) {
 	return f, sync.OnceFunc(func() { close(end); <-first })
 }
 
-func TestAFullServerShedsAgentsOnly(t *testing.T) {
+func TestConcurrencyLimitAgentsOnly(t *testing.T) {
 	f, release := stuck(t)
 	defer release()
 	f.items["a"] = `{"id":"a"}`
@@ -252,7 +252,7 @@ func TestAFullServerShedsAgentsOnly(t *testing.T) {
 
 // A client may use all the time that the server's timeouts allow to send its body or to read its
 // answer. It must not block others meanwhile.
-func TestASlowClientHoldsNoPlace(t *testing.T) {
+func TestConcurrencyLimitSlowClient(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		huge := feed.Doc{ID: "a", JSON: []byte(`{"id":"a","pad":"` + strings.Repeat("x", 1<<20) + `"}`)}

@@ -13,16 +13,13 @@ import (
 // owner.
 func (s *server) socialMuteRoutes(route router) {
 	const circles, inviters = "/v1/agents/:agent_id/muted/circles", "/v1/agents/:agent_id/muted/invitations"
-	store := s.deps.Social.Store
-	muted := listQuery{Limit: defaultList, id: feed.CheckAgentID}
-	route(http.MethodGet, circles, serveInput(s.gated, s.owner("agent_id"), query(muted), s.getMutedCircles))
-	route(http.MethodPut, circles+"/:circle", s.changeMute("circle", social.MuteCircle, store.Mute))
-	route(http.MethodDelete, circles+"/:circle", s.changeMute("circle", social.MuteCircle, store.Unmute))
-	route(http.MethodGet, inviters, s.listOf(func(ctx context.Context, agent, after string, n int) ([]string, error) {
-		return store.Muted(ctx, agent, social.MuteInviter, after, n)
-	}))
-	route(http.MethodPut, inviters+"/:agent", s.changeMute("agent", social.MuteInviter, store.Mute))
-	route(http.MethodDelete, inviters+"/:agent", s.changeMute("agent", social.MuteInviter, store.Unmute))
+	own, muted := s.owner("agent_id"), listQuery{Limit: defaultList, id: feed.CheckAgentID}
+	route(http.MethodGet, circles, serveInput(s.gated, own, query(muted), s.getMutedCircles))
+	route(http.MethodPut, circles+"/:circle", s.change(own, s.putMutedCircle))
+	route(http.MethodDelete, circles+"/:circle", s.change(own, s.deleteMutedCircle))
+	route(http.MethodGet, inviters, s.list(own, s.getMutedInviters))
+	route(http.MethodPut, inviters+"/:agent", s.change(own, s.putMutedInviter))
+	route(http.MethodDelete, inviters+"/:agent", s.change(own, s.deleteMutedInviter))
 }
 
 // getMutedCircles answers GET /v1/agents/{agent_id}/muted/circles.
@@ -33,9 +30,27 @@ func (s *server) getMutedCircles(ctx context.Context, _ *call, agent string, ask
 	return data, err
 }
 
-// changeMute answers PUT and DELETE of a mute, which the parameter of the path names.
-func (s *server) changeMute(param string, kind social.MuteKind, do func(ctx context.Context, agent string, kind social.MuteKind, id string) (bool, error)) func(*call) error {
-	return s.change(s.owner("agent_id"), func(ctx context.Context, c *call, agent string) (bool, error) {
-		return do(ctx, agent, kind, c.gin.Param(param))
-	})
+// putMutedCircle answers PUT /v1/agents/{agent_id}/muted/circles/{circle}.
+func (s *server) putMutedCircle(ctx context.Context, c *call, agent string) (bool, error) {
+	return s.deps.Social.Store.Mute(ctx, agent, social.MuteCircle, c.gin.Param("circle"))
+}
+
+// deleteMutedCircle answers DELETE /v1/agents/{agent_id}/muted/circles/{circle}.
+func (s *server) deleteMutedCircle(ctx context.Context, c *call, agent string) (bool, error) {
+	return s.deps.Social.Store.Unmute(ctx, agent, social.MuteCircle, c.gin.Param("circle"))
+}
+
+// getMutedInviters answers GET /v1/agents/{agent_id}/muted/invitations.
+func (s *server) getMutedInviters(ctx context.Context, _ *call, agent, after string, n int) ([]string, error) {
+	return s.deps.Social.Store.Muted(ctx, agent, social.MuteInviter, after, n)
+}
+
+// putMutedInviter answers PUT /v1/agents/{agent_id}/muted/invitations/{agent}.
+func (s *server) putMutedInviter(ctx context.Context, c *call, agent string) (bool, error) {
+	return s.deps.Social.Store.Mute(ctx, agent, social.MuteInviter, c.gin.Param("agent"))
+}
+
+// deleteMutedInviter answers DELETE /v1/agents/{agent_id}/muted/invitations/{agent}.
+func (s *server) deleteMutedInviter(ctx context.Context, c *call, agent string) (bool, error) {
+	return s.deps.Social.Store.Unmute(ctx, agent, social.MuteInviter, c.gin.Param("agent"))
 }

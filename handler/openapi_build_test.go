@@ -20,7 +20,7 @@ import (
 var update = flag.Bool("update", false, "write the descriptions in openapi/ anew")
 
 // The server sends the description merged from the files openapi/*.yaml.
-func TestTheDescriptionIsBuilt(t *testing.T) {
+func TestOpenAPIBuilt(t *testing.T) {
 	for name, social := range map[string]bool{"openapi/posts.json": true, "openapi/items.json": false} {
 		want, err := buildDescription(social)
 		require.NoError(t, err)

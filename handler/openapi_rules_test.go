@@ -13,10 +13,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Generators of clients need a type with every enum and const, a width for every number, and a name
-// for every object. Otherwise they create untyped values, 32-bit times, and classes called
+// Generators of clients need a type with every enum and const, a width for every number, and a
+// name for every object. Otherwise they create untyped values, 32-bit times, and classes called
 // InlineObject1.
-func TestTheDescriptionSuitsGenerators(t *testing.T) {
+func TestOpenAPIGeneratorRules(t *testing.T) {
 	t.Parallel()
 	for _, social := range []bool{false, true} {
 		var doc map[string]any
@@ -26,7 +26,7 @@ func TestTheDescriptionSuitsGenerators(t *testing.T) {
 	}
 }
 
-func TestTheRulesForGeneratorsFindWhatBreaksThem(t *testing.T) {
+func TestOpenAPIGeneratorRulesFindBreaches(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name, schema string
@@ -62,7 +62,7 @@ func TestTheRulesForGeneratorsFindWhatBreaksThem(t *testing.T) {
 
 // Some generators use only the first type of a body: if it can be lines or a JSON array, the array
 // must be first.
-func TestJSONIsTheFirstOfTheTypesThatABodyOfLinesHas(t *testing.T) {
+func TestOpenAPIJSONFirstBodyType(t *testing.T) {
 	t.Parallel()
 	var doc yaml.Node
 	require.NoError(t, yaml.Unmarshal(describe("v1.2.3", true).data, &doc))
@@ -79,7 +79,7 @@ func TestJSONIsTheFirstOfTheTypesThatABodyOfLinesHas(t *testing.T) {
 	assert.Positive(t, checked)
 }
 
-func TestNamesThatGeneratorsWriteAlikeClash(t *testing.T) {
+func TestOpenAPINameClashes(t *testing.T) {
 	t.Parallel()
 	var doc map[string]any
 	require.NoError(t, json.Unmarshal([]byte(`{

@@ -24,7 +24,7 @@ func loadDescription(t *testing.T, social bool) *openapi3.T {
 }
 
 // The validator also checks every example against its schema.
-func TestTheDescriptionIsValid(t *testing.T) {
+func TestOpenAPIValid(t *testing.T) {
 	t.Parallel()
 	doc := loadDescription(t, true)
 	require.NoError(t, doc.Validate(t.Context(), openapi3.EnableExamplesValidation()))
@@ -47,7 +47,7 @@ func TestTheDescriptionIsValid(t *testing.T) {
 }
 
 // Every described component is referenced somewhere.
-func TestTheDescriptionHasNoLeftovers(t *testing.T) {
+func TestOpenAPINoUnusedComponents(t *testing.T) {
 	t.Parallel()
 	for _, social := range []bool{false, true} {
 		withoutLeftovers(t, social)
@@ -70,7 +70,7 @@ func withoutLeftovers(t *testing.T, social bool) {
 }
 
 // The description of a server without the social routes omits them.
-func TestTheDescriptionWithoutTheSocialHalf(t *testing.T) {
+func TestOpenAPIWithoutSocialRoutes(t *testing.T) {
 	t.Parallel()
 	doc := loadDescription(t, false)
 	require.NoError(t, doc.Validate(t.Context(), openapi3.EnableExamplesValidation()))
@@ -82,7 +82,7 @@ func TestTheDescriptionWithoutTheSocialHalf(t *testing.T) {
 }
 
 // The code of an error begins with its status.
-func TestCodesBeginWithTheStatus(t *testing.T) {
+func TestOpenAPICodesBeginWithStatus(t *testing.T) {
 	t.Parallel()
 	for path, item := range loadDescription(t, true).Paths.Map() {
 		for method, op := range item.Operations() {
@@ -102,7 +102,7 @@ func TestCodesBeginWithTheStatus(t *testing.T) {
 	}
 }
 
-func TestTheDescriptionIsServed(t *testing.T) {
+func TestOpenAPIServed(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
 	get := func(ifNoneMatch string) *httptest.ResponseRecorder {
@@ -125,7 +125,7 @@ func TestTheDescriptionIsServed(t *testing.T) {
 	require.Empty(t, again.Body.String())
 }
 
-func TestPartsOfADescription(t *testing.T) {
+func TestOpenAPIParts(t *testing.T) {
 	t.Parallel()
 	node := func(text string) *yaml.Node {
 		var doc yaml.Node

@@ -114,7 +114,7 @@ func TestReadiness(t *testing.T) {
 	}
 }
 
-func TestADependencysGoingDownIsLoggedOnce(t *testing.T) {
+func TestDependencyDownLoggedOnce(t *testing.T) {
 	t.Parallel()
 	down := errors.New("dial redis://user:p@ss@10.0.0.7: refused")
 	state := Dependency{}
@@ -132,9 +132,9 @@ func TestADependencysGoingDownIsLoggedOnce(t *testing.T) {
 	require.NotContains(t, log, "p@ss")
 }
 
-// TestAProbeThatHangsUpTellsNothing checks that checks canceled by the end of a probe do not count
+// TestProbeCanceled checks that checks canceled by the end of a probe do not count
 // as failures of a dependency.
-func TestAProbeThatHangsUpTellsNothing(t *testing.T) {
+func TestProbeCanceled(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, func(_ *Config, d *Deps) {
 		d.Health = healthFunc(func(ctx context.Context) map[string]Dependency {
@@ -147,7 +147,7 @@ func TestAProbeThatHangsUpTellsNothing(t *testing.T) {
 	require.NotContains(t, f.log.String(), "dependency is down")
 }
 
-func TestMetricsCountEveryCall(t *testing.T) {
+func TestMetricsEveryCall(t *testing.T) {
 	f := newFixture(t, nil)
 	count := func(route, code string) float64 {
 		return testutil.ToFloat64(requestsTotal.WithLabelValues(route, code))
@@ -166,7 +166,7 @@ func TestMetricsCountEveryCall(t *testing.T) {
 	require.Contains(t, w.Body.String(), `freshet_http_request_seconds_count{route="POST /v1/feed"}`)
 }
 
-func TestOneLogLinePerRequest(t *testing.T) {
+func TestLogOneLinePerRequest(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
 	got := f.do(t, "POST", "/v1/feed", `{"action":"load_more","request_id":"retry-7"}`, asAgent, "X-Request-ID: trace-1", "Authorization: Bearer tok123")
@@ -206,7 +206,7 @@ func logLines(t *testing.T, f *fixture) []map[string]any {
 	return lines
 }
 
-func TestDegradedAnswersSayInTheLogWhatTheyLacked(t *testing.T) {
+func TestLogDegradedParts(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
 	f.feed.answer = func(context.Context, engine.Request) (engine.Answer, error) {
@@ -221,7 +221,7 @@ func TestDegradedAnswersSayInTheLogWhatTheyLacked(t *testing.T) {
 	require.NotContains(t, lines[1], "degraded", "the next call that uses the buffers")
 }
 
-func TestProbesDoNotDrownTheLog(t *testing.T) {
+func TestLogProbes(t *testing.T) {
 	for _, level := range []slog.Level{slog.LevelInfo, slog.LevelDebug} {
 		f := newFixture(t, nil)
 		handler, err := New(Config{Auth: Auth{AdminToken: adminToken}}, Deps{
@@ -257,7 +257,7 @@ func TestProbesDoNotDrownTheLog(t *testing.T) {
 	}
 }
 
-func TestServerErrorsNameTheirRequest(t *testing.T) {
+func TestLogServerErrorRequestID(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
 	for status, cause := range map[int]error{500: errors.New("a bug"), 503: catalog.ErrUnavailable} {
@@ -272,7 +272,7 @@ func TestServerErrorsNameTheirRequest(t *testing.T) {
 	require.NotContains(t, got.Msg, "call-8", "the caller's own mistake")
 }
 
-func TestTheLogTakesNoLongMethods(t *testing.T) {
+func TestLogLongMethod(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
 	f.do(t, strings.Repeat("A", 5000), "/v1/feed", "")

@@ -107,7 +107,7 @@ func (s *server) sendAsset(c *call, name string) error {
 	return a.send(c)
 }
 
-//go:generate go test -run TestTheDescriptionIsBuilt . -update
+//go:generate go test -run TestOpenAPIBuilt . -update
 
 // The OpenAPI documents built from openapi/, for servers with and without posts.
 var (

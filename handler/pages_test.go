@@ -27,7 +27,7 @@ var loaded = regexp.MustCompile(`(?:src|href)="([^"#]+)"`)
 
 // Every file that a page loads exists, comes from this server, and has a type that browsers
 // require.
-func TestPagesLoadOnlyWhatIsServedHere(t *testing.T) {
+func TestPagesLoadOnlyServedFiles(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
 	for page, least := range map[string]int{"/": 3, "/lab": 3} {
@@ -59,7 +59,7 @@ func TestPagesLoadOnlyWhatIsServedHere(t *testing.T) {
 	}
 }
 
-func TestPagesWithASlashAtTheEnd(t *testing.T) {
+func TestPagesTrailingSlash(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
 	for _, path := range []string{"/docs", "/lab"} {
@@ -72,7 +72,7 @@ func TestPagesWithASlashAtTheEnd(t *testing.T) {
 	assert.Equal(t, http.StatusNotFound, f.do(t, "POST", "/docs/", "").status)
 }
 
-func TestThereAreNoOtherFiles(t *testing.T) {
+func TestPagesNoOtherFiles(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
 	for _, path := range []string{"/assets/", "/assets/web.go", "/assets/../web.go", "/assets/feed", "/assets/feed/", "/assets//etc/passwd", "/assets/feed/nothing.js"} {

@@ -21,7 +21,7 @@ func (f *fixture) profile(path, header string) *httptest.ResponseRecorder {
 	return w
 }
 
-func TestProfilesAreForAdmins(t *testing.T) {
+func TestPprofNeedsAdmin(t *testing.T) {
 	t.Parallel()
 	on := newFixture(t, nil)
 	closed := newFixture(t, func(c *Config, _ *Deps) { c.Auth.AdminToken = "" })
@@ -59,7 +59,7 @@ func TestProfilesAreForAdmins(t *testing.T) {
 	require.Contains(t, string(heap), "inuse_space")
 }
 
-func TestProfilesInTheDemo(t *testing.T) {
+func TestPprofInDemo(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, func(c *Config, _ *Deps) { c.Auth.AdminToken, c.Auth.Demo = "", true })
 	for _, tt := range []struct {

@@ -19,10 +19,10 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// TestNoRouteIgnoresIfMatch calls every described route that writes with the tag of another
+// TestIfMatchEveryRoute calls every described route that writes with the tag of another
 // version. It must be refused, because the version differs or because the route supports no
 // conditions.
-func TestNoRouteIgnoresIfMatch(t *testing.T) {
+func TestIfMatchEveryRoute(t *testing.T) {
 	t.Parallel()
 	c := openContract(t, func(*configs.Config) {})
 	cases, honoured := contractCases(), []string(nil)
@@ -42,9 +42,9 @@ func TestNoRouteIgnoresIfMatch(t *testing.T) {
 	assert.Equal(t, []string{"PATCH /v1/agents/{agent_id}/profile", "PUT /v1/agents/{agent_id}/profile"}, honoured, "the ranking's tags are numbers, so it takes no other")
 }
 
-// TestWhatIsNoRouteSaysSo checks that an unknown route or method gives its error with a condition,
+// TestIfMatchUnknownRoute checks that an unknown route or method gives its error with a condition,
 // too.
-func TestWhatIsNoRouteSaysSo(t *testing.T) {
+func TestIfMatchUnknownRoute(t *testing.T) {
 	t.Parallel()
 	c := openContract(t, func(*configs.Config) {})
 	for path, status := range map[string]int{"/v1/agents/u_1/profile": http.StatusMethodNotAllowed, "/v1/none": http.StatusNotFound} {
@@ -52,8 +52,8 @@ func TestWhatIsNoRouteSaysSo(t *testing.T) {
 	}
 }
 
-// TestMutesThatNobodyCanHave checks that an invalid value is refused when it is unmuted, too.
-func TestMutesThatNobodyCanHave(t *testing.T) {
+// TestInvalidMutes checks that an invalid value is refused when it is unmuted, too.
+func TestInvalidMutes(t *testing.T) {
 	t.Parallel()
 	c := openContract(t, func(*configs.Config) {})
 	for _, method := range []string{http.MethodPut, http.MethodDelete} {
@@ -86,9 +86,9 @@ func profileOf(t *testing.T, c *contract) (feed.Profile, string) {
 	return p, got.header.Get("ETag")
 }
 
-// TestProfileConditions checks that of two devices that write after reading the same version the
+// TestIfMatchProfile checks that of two devices that write after reading the same version the
 // second one is refused, and the change of the first one stays.
-func TestProfileConditions(t *testing.T) {
+func TestIfMatchProfile(t *testing.T) {
 	t.Parallel()
 	c := openContract(t, func(*configs.Config) {})
 	const path = "/v1/agents/u_1/profile"
@@ -140,9 +140,9 @@ func TestPatchProfile(t *testing.T) {
 	require.Equal(t, feed.Profile{}, p)
 }
 
-// TestDevicesMuteAtOnce checks that concurrent changes of several devices to single values all take
-// effect, and can be undone in the same way.
-func TestDevicesMuteAtOnce(t *testing.T) {
+// TestMuteConcurrentDevices checks that concurrent changes of several devices to single values
+// all take effect, and can be undone in the same way.
+func TestMuteConcurrentDevices(t *testing.T) {
 	t.Parallel()
 	c := openContract(t, func(*configs.Config) {})
 	const each = 10

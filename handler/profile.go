@@ -108,60 +108,76 @@ func (s *server) deleteAgent(ctx context.Context, agent string) error {
 
 // mutedRoutes adds routes that change single mutes of a profile. Values may contain slashes.
 func (s *server) mutedRoutes(route router) {
-	for list, of := range map[string]func(*feed.Profile) *[]string{
-		"authors": func(p *feed.Profile) *[]string { return &p.MutedAuthors },
-		"tags":    func(p *feed.Profile) *[]string { return &p.MutedTags },
-		"items":   func(p *feed.Profile) *[]string { return &p.MutedItems },
-	} {
-		same := func(value string) func(one string) bool { // for tags, any spelling
-			return func(one string) bool { return one == value || list == "tags" && terms.Same(one, value) }
-		}
-		mute := func(p *feed.Profile, value string) (bool, error) {
-			muted := of(p)
-			switch {
-			case list == "items":
-				return p.MuteItems([]string{value})
-			case slices.ContainsFunc(*muted, same(value)):
-				return false, nil
-			case len(*muted) >= feed.MaxMutes:
-				return false, feed.Errorf(feed.ErrLimit, "the limit of %d muted %s is reached; unmute one first", feed.MaxMutes, list)
-			}
-			*muted = append(slices.Clip(*muted), value)
-			return true, nil
-		}
-		unmute := func(p *feed.Profile, value string) (bool, error) {
-			muted := of(p)
-			before := len(*muted)
-			*muted = slices.DeleteFunc(slices.Clone(*muted), same(value))
-			if len(*muted) == 0 && list != "items" {
-				*muted = nil // an empty list would be written
-			}
-			return len(*muted) < before, nil
-		}
-		valid := func(value string) error {
-			var p feed.Profile
-			*of(&p) = []string{value}
-			return p.Validate()
-		}
-		one := strings.TrimSuffix(list, "s")
-		path := "/v1/agents/:agent_id/muted/" + list + "/*" + one
-		route(http.MethodPut, path, s.changeMuted(one, valid, mute))
-		route(http.MethodDelete, path, s.changeMuted(one, valid, unmute))
+	for _, list := range []mutedList{"authors", "tags", "items"} {
+		path := "/v1/agents/:agent_id/muted/" + string(list) + "/*" + list.one()
+		change := s.changeMuted(list)
+		route(http.MethodPut, path, change)
+		route(http.MethodDelete, path, change)
 	}
 }
 
+// mutedList names a list of mutes of a profile: authors, tags or items.
+type mutedList string
+
+// one returns what the list has several of, which is also the parameter of its path.
+func (l mutedList) one() string { return strings.TrimSuffix(string(l), "s") }
+
+// of returns the list of a profile.
+func (l mutedList) of(p *feed.Profile) *[]string {
+	switch l {
+	case "authors":
+		return &p.MutedAuthors
+	case "tags":
+		return &p.MutedTags
+	}
+	return &p.MutedItems
+}
+
+// same reports whether two values are the same: tags are in any spelling.
+func (l mutedList) same(a, b string) bool { return a == b || l == "tags" && terms.Same(a, b) }
+
+func (l mutedList) mute(p *feed.Profile, value string) (changed bool, err error) {
+	muted := l.of(p)
+	switch {
+	case l == "items":
+		return p.MuteItems([]string{value})
+	case slices.ContainsFunc(*muted, func(one string) bool { return l.same(one, value) }):
+		return false, nil
+	case len(*muted) >= feed.MaxMutes:
+		return false, feed.Errorf(feed.ErrLimit, "the limit of %d muted %s is reached; unmute one first", feed.MaxMutes, l)
+	}
+	*muted = append(slices.Clip(*muted), value)
+	return true, nil
+}
+
+func (l mutedList) unmute(p *feed.Profile, value string) (changed bool) {
+	muted := l.of(p)
+	before := len(*muted)
+	*muted = slices.DeleteFunc(slices.Clone(*muted), func(one string) bool { return l.same(one, value) })
+	if len(*muted) == 0 && l != "items" {
+		*muted = nil // an empty list would be written
+	}
+	return len(*muted) < before
+}
+
 // changeMuted answers PUT and DELETE /v1/agents/{agent_id}/muted/….
-func (s *server) changeMuted(param string, valid func(value string) error, step func(p *feed.Profile, value string) (bool, error)) func(*call) error {
+func (s *server) changeMuted(list mutedList) func(*call) error {
 	return s.change(s.owner("agent_id"), func(ctx context.Context, c *call, agent string) (changed bool, err error) {
-		value := strings.TrimPrefix(c.gin.Param(param), "/")
+		value := strings.TrimPrefix(c.gin.Param(list.one()), "/")
 		if value == "" {
-			return false, fmt.Errorf("%w: the path lacks the %s at its end", feed.ErrInvalid, param)
+			return false, fmt.Errorf("%w: the path lacks the %s at its end", feed.ErrInvalid, list.one())
 		}
-		if err := valid(value); err != nil {
+		var alone feed.Profile
+		*list.of(&alone) = []string{value}
+		if err := alone.Validate(); err != nil {
 			return false, err
 		}
 		_, err = s.deps.Engine.EditProfile(ctx, agent, func(p *feed.Profile) (bool, error) {
-			changed, err = step(p, value)
+			if c.gin.Request.Method == http.MethodDelete {
+				changed, err = list.unmute(p, value), nil
+			} else {
+				changed, err = list.mute(p, value)
+			}
 			return changed, err
 		})
 		return changed, err

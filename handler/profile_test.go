@@ -66,7 +66,7 @@ func TestProfileRefusals(t *testing.T) {
 	}
 }
 
-func TestProfileOfAMalformedAgent(t *testing.T) {
+func TestProfileMalformedAgent(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
 	for _, agent := range []string{"a:b", "a%20b", strings.Repeat("a", 129)} {
@@ -83,9 +83,9 @@ func (p learnedProfiles) Learned(string, *feed.Profile) []feed.LearnedGain {
 	return slices.Clone(p.gains)
 }
 
-// TestLearnedIsRounded checks that numbers have four significant digits, and that a factor below
+// TestLearnedRounded checks that numbers have four significant digits, and that a factor below
 // one is not rounded up to one.
-func TestLearnedIsRounded(t *testing.T) {
+func TestLearnedRounded(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, func(_ *Config, d *Deps) {
 		d.Engine = learnedProfiles{d.Engine, []feed.LearnedGain{

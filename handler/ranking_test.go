@@ -47,7 +47,7 @@ func scaled(scale string) string {
 	return strings.Replace(configuredJSON, `"24h"`, `"`+scale+`"`, 1)
 }
 
-func TestRankingIsReadChangedAndReverted(t *testing.T) {
+func TestRankingReadChangeRevert(t *testing.T) {
 	t.Parallel()
 	f := rankingFixture(t)
 	got := f.do(t, "GET", "/v1/ranking", "", asAdmin)
@@ -81,7 +81,7 @@ func TestRankingIsReadChangedAndReverted(t *testing.T) {
 	require.Len(t, history.Versions, 4, "the configuration's comes last")
 }
 
-func TestCurvesAreSetAndReplaced(t *testing.T) {
+func TestRankingCurves(t *testing.T) {
 	t.Parallel()
 	f := rankingFixture(t)
 	const curves = `[{"shape":"exp","scale":"12m","offset":"0s","decay":0.5,"weight":0.6},{"shape":"constant","weight":0.02}]`
@@ -143,7 +143,7 @@ func TestRankingETags(t *testing.T) {
 	require.Equal(t, 200, f.do(t, "PUT", "/v1/ranking", `{"ranking":{"base":2}}`, asAdmin, `If-Match: *`).status)
 }
 
-func TestRankingRefusesAndSaysWhy(t *testing.T) {
+func TestRankingRefuses(t *testing.T) {
 	t.Parallel()
 	f := rankingFixture(t)
 	experiments := strings.Repeat(`{"name":"a","share":0},`, feed.MaxVariants)
@@ -211,7 +211,7 @@ func TestRankingRefusesAndSaysWhy(t *testing.T) {
 	require.Equal(t, `"0"`, f.do(t, "GET", "/v1/ranking", "", asAdmin).header.Get("ETag"), "the old one stays")
 }
 
-func TestRankingIsForAdmins(t *testing.T) {
+func TestRankingNeedsAdmin(t *testing.T) {
 	t.Parallel()
 	f := rankingFixture(t)
 	for route, body := range map[string]string{

@@ -13,8 +13,8 @@ import (
 	"github.com/freshet/freshet/configs"
 )
 
-// TestARequestIDIsOfOneCall sends the request id of each kind of call in each other kind.
-func TestARequestIDIsOfOneCall(t *testing.T) {
+// TestRequestIDReusedByOtherCall sends the request id of each kind of call in each other kind.
+func TestRequestIDReusedByOtherCall(t *testing.T) {
 	t.Parallel()
 	inBothModes(t, func(t *testing.T, change func(*configs.Config)) {
 		t.Helper()

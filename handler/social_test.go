@@ -63,7 +63,7 @@ func (p pageOfEntries) ids() []string {
 	return ids
 }
 
-func TestWithoutTheSocialHalfItsRoutesDoNotExist(t *testing.T) {
+func TestSocialRoutesOff(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
 	for _, path := range []string{"/v1/posts", "/v1/posts/post:1", "/v1/timeline", "/v1/authors/u_1", "/v1/circles/c1", "/v1/agents/u_1/following"} {
@@ -72,7 +72,7 @@ func TestWithoutTheSocialHalfItsRoutesDoNotExist(t *testing.T) {
 }
 
 // An entry is the stored content, byte for byte, followed by the fields added to it.
-func TestAnEntryIsTheStoredContent(t *testing.T) {
+func TestEntryEqualsStoredContent(t *testing.T) {
 	t.Parallel()
 	f, store := socialFixture(t, nil)
 	require.NoError(t, store.PutAuthor(t.Context(), social.Author{ID: "u_2", Name: `A "quoted" <name>`, Bio: "not told here"}, time.Time{}))
@@ -95,7 +95,7 @@ func TestAnEntryIsTheStoredContent(t *testing.T) {
 }
 
 // A grid has only the first thumbnail and the counts of each post.
-func TestAGridHasTiles(t *testing.T) {
+func TestGridTiles(t *testing.T) {
 	t.Parallel()
 	f, store := socialFixture(t, nil)
 	images := []social.Image{{URL: "/media/k1", Thumbnail: "/media/t1", Width: 640, Height: 480, Color: "#112233", Alt: "A lake"}, {URL: "/media/k2"}}
@@ -148,7 +148,7 @@ func TestPublishing(t *testing.T) {
 }
 
 // The largest valid post fits the limit of the body, however it is escaped.
-func TestTheLargestPostFits(t *testing.T) {
+func TestLargestPost(t *testing.T) {
 	t.Parallel()
 	f, _ := socialFixture(t, nil)
 	escaped := func(n int) string { return strings.Repeat(`\ud83d\ude00`, n) }
@@ -183,7 +183,7 @@ func TestEditing(t *testing.T) {
 
 // The answer for a post that is deleted, or not visible to the caller, is byte for byte that for a
 // post that never existed, on every route that names a post.
-func TestWhatMayNotBeSeenIsNotThere(t *testing.T) {
+func TestInvisiblePostNotFound(t *testing.T) {
 	t.Parallel()
 	f, store := socialFixture(t, nil)
 	publish(t, store, social.Post{ID: "post:gone", Author: "u_2"})
@@ -283,7 +283,7 @@ func TestTimelinePages(t *testing.T) {
 }
 
 // A page reports what it lacks, and has a cursor even if it is short.
-func TestAShortAndDegradedTimeline(t *testing.T) {
+func TestTimelineShortAndDegraded(t *testing.T) {
 	t.Parallel()
 	f, _ := socialFixture(t, func(_ *Config, d *Deps) { d.Social.Timelines = shortTimelines{} })
 	require.Equal(t, `{"code":0,"msg":"success","data":{"items":[],"next_cursor":"post:a:b:7","has_more":true,"degraded":["timeline"]}}`,
@@ -387,7 +387,7 @@ func TestFollowsAndBlocks(t *testing.T) {
 
 // When several authors are followed in one call, each is accepted or refused separately, and the
 // next call of the timeline has their posts.
-func TestFollowingSeveral(t *testing.T) {
+func TestFollowSeveralAuthors(t *testing.T) {
 	t.Parallel()
 	f, store := socialFixture(t, nil)
 	_, err := store.Block(t.Context(), "u_3", "u_1")
@@ -415,7 +415,7 @@ func TestFollowingSeveral(t *testing.T) {
 	require.Equal(t, 40301, f.do(t, "POST", path, `{"authors":["u_2"]}`, as("u_2")).Code)
 }
 
-func TestFollowsThatTheAppKeeps(t *testing.T) {
+func TestFollowsManagedByApp(t *testing.T) {
 	t.Parallel()
 	f, _ := socialFixture(t, func(_ *Config, d *Deps) { d.Social.FollowsByApp = true })
 	for _, method := range []string{"PUT", "DELETE"} {
@@ -569,7 +569,7 @@ func TestPatches(t *testing.T) {
 	require.Equal(t, 40301, f.do(t, "PATCH", "/v1/circles/g", `{"owner":"u_1"}`, asAgent).Code)
 }
 
-func TestErasingAnAgent(t *testing.T) {
+func TestEraseAgent(t *testing.T) {
 	t.Parallel()
 	f, store := socialFixture(t, nil)
 	publish(t, store, social.Post{ID: "post:p", Author: "u_1"})
@@ -583,7 +583,7 @@ func TestErasingAnAgent(t *testing.T) {
 }
 
 // Ids may have every allowed character, literal or escaped.
-func TestIdsOfTheSocialHalf(t *testing.T) {
+func TestSocialRouteIDs(t *testing.T) {
 	t.Parallel()
 	f, store := socialFixture(t, nil)
 	const odd = "A.z_0@-9"
@@ -616,7 +616,7 @@ func TestIdsOfTheSocialHalf(t *testing.T) {
 }
 
 // A personal answer must not be cached, and names in Vary the headers that identify the caller.
-func TestPersonalAnswersAreNotKept(t *testing.T) {
+func TestPersonalAnswersNotCached(t *testing.T) {
 	t.Parallel()
 	f, store := socialFixture(t, nil)
 	publish(t, store, social.Post{ID: "post:p", Author: "u_1"})
@@ -630,7 +630,7 @@ func TestPersonalAnswersAreNotKept(t *testing.T) {
 
 // A demo treats every caller on its machine as an admin, but a call with an agent id is that
 // agent's call.
-func TestInADemoAnAgentIsAnAgent(t *testing.T) {
+func TestDemoAgentIsNoAdmin(t *testing.T) {
 	t.Parallel()
 	f, store := socialFixture(t, func(c *Config, _ *Deps) { c.Auth = Auth{Demo: true} })
 	publish(t, store, social.Post{ID: "post:p", Author: "u_1"})
@@ -651,7 +651,7 @@ func TestInADemoAnAgentIsAnAgent(t *testing.T) {
 
 // In token mode an invalid token is refused even where none is needed, and the admin's token
 // identifies no reader.
-func TestReadersByToken(t *testing.T) {
+func TestTokenModeReaders(t *testing.T) {
 	t.Parallel()
 	f, store := socialFixture(t, func(c *Config, _ *Deps) {
 		c.Auth.Mode, c.Auth.JWT.Secret, c.Clock = ModeJWT, hmacSecret, func() time.Time { return testNow }
@@ -673,7 +673,7 @@ func TestReadersByToken(t *testing.T) {
 }
 
 // Anonymous readers are limited like agents; admins are not.
-func TestTheGateOfTheSocialHalf(t *testing.T) {
+func TestConcurrencyLimitSocialRoutes(t *testing.T) {
 	t.Parallel()
 	inside, leave := make(chan struct{}), make(chan struct{})
 	f, store := socialFixture(t, func(c *Config, d *Deps) {

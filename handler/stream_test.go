@@ -116,8 +116,9 @@ func block(t testing.TB, body *bufio.Reader) string {
 	}
 }
 
-// TestAStreamLastsAndEndsWell reads a stream to its regular end, beyond the timeouts of the server.
-func TestAStreamLastsAndEndsWell(t *testing.T) {
+// TestStreamBeyondServerTimeouts reads a stream to its regular end, beyond the timeouts of the
+// server.
+func TestStreamBeyondServerTimeouts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := openStreams(t)
@@ -143,9 +144,9 @@ func TestAStreamLastsAndEndsWell(t *testing.T) {
 	})
 }
 
-// TestAStreamEndsWithItsToken checks that a stream ends when its token expires, with the same
+// TestStreamTokenExpires checks that a stream ends when its token expires, with the same
 // leeway for clock differences as everywhere.
-func TestAStreamEndsWithItsToken(t *testing.T) {
+func TestStreamTokenExpires(t *testing.T) {
 	t.Parallel()
 	for _, left := range []time.Duration{time.Minute, -10 * time.Second, time.Hour} {
 		synctest.Test(t, func(t *testing.T) {
@@ -169,8 +170,8 @@ func TestAStreamEndsWithItsToken(t *testing.T) {
 	}
 }
 
-// TestAClientThatDoesNotRead checks that such a client is disconnected and delays no other.
-func TestAClientThatDoesNotRead(t *testing.T) {
+// TestStreamClientNotReading checks that such a client is disconnected and delays no other.
+func TestStreamClientNotReading(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := openStreams(t)
@@ -198,9 +199,9 @@ func TestAClientThatDoesNotRead(t *testing.T) {
 	})
 }
 
-// TestALeaverFreesTheirPlace closes connections while the server has nothing to send. Their slots
+// TestStreamClientDisconnects closes connections while the server has nothing to send. Their slots
 // must become free.
-func TestALeaverFreesTheirPlace(t *testing.T) {
+func TestStreamClientDisconnects(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := openStreams(t)
@@ -241,9 +242,9 @@ func (brokenWatcher) Watch(context.Context, string, *social.Position) (*timeline
 	return new(timelines.Watch), nil
 }
 
-// TestAStreamThatPanicsEndsAlone checks that a panic in a stream, which runs outside of any route,
+// TestStreamPanic checks that a panic in a stream, which runs outside of any route,
 // does not end the process.
-func TestAStreamThatPanicsEndsAlone(t *testing.T) {
+func TestStreamPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t, func(_ *Config, d *Deps) {
 			d.Social = &Social{

@@ -140,7 +140,7 @@ func signRaw(payload string) string {
 	return withMAC(hs256, []byte(hmacSecret), raw(`{"alg":"HS256"}`, payload))
 }
 
-func TestTokensSignedWithTheSecret(t *testing.T) {
+func TestTokenSignedWithSecret(t *testing.T) {
 	t.Parallel()
 	hs := func(claims map[string]any) string {
 		return sign(t, hs256, []byte(hmacSecret), claims, nil)
@@ -220,7 +220,7 @@ func TestTokensSignedWithTheSecret(t *testing.T) {
 	}
 }
 
-func TestWhomATokenNames(t *testing.T) {
+func TestTokenAgentID(t *testing.T) {
 	t.Parallel()
 	const auth0 = "auth0|507f1f77bcf86cd799439011"
 	for _, tt := range []struct {
@@ -258,13 +258,13 @@ func TestWhomATokenNames(t *testing.T) {
 	}
 }
 
-func TestASignedNullIsNoToken(t *testing.T) {
+func TestTokenSignedNull(t *testing.T) {
 	t.Parallel()
 	f := newJWTFixture(t, JWT{Secret: hmacSecret})
 	require.Equal(t, 40101, f.do(t, "POST", "/v1/feed", `{"action":"refresh"}`, "Authorization: Bearer "+signRaw(`null`)).Code)
 }
 
-func TestIssuerAndAudience(t *testing.T) {
+func TestTokenIssuerAndAudience(t *testing.T) {
 	t.Parallel()
 	cfg := JWT{Secret: hmacSecret, Issuer: "https://id.example", Audience: "feed"}
 	claims := func(iss, aud any) map[string]any {
@@ -296,7 +296,7 @@ func TestIssuerAndAudience(t *testing.T) {
 	}
 }
 
-func TestTokensSignedWithAKeyOfTheSet(t *testing.T) {
+func TestTokenSignedWithKeySet(t *testing.T) {
 	t.Parallel()
 	k := keyring()
 	two := []jose.JSONWebKey{
@@ -349,7 +349,7 @@ func TestTokensSignedWithAKeyOfTheSet(t *testing.T) {
 	}
 }
 
-func TestKeyFilesThatAreRefused(t *testing.T) {
+func TestJWTKeyFilesRefused(t *testing.T) {
 	t.Parallel()
 	k := keyring()
 	for name, tt := range map[string]struct {
@@ -388,7 +388,7 @@ func TestJWTModeOnAdminRoutes(t *testing.T) {
 	require.Equal(t, 40101, f.do(t, "PUT", "/v1/agents/u_1/profile", "{}", asAgent).Code)
 }
 
-func TestWhyATokenIsRefusedIsInTheLogOnly(t *testing.T) {
+func TestTokenRefusalReasonLogged(t *testing.T) {
 	t.Parallel()
 	var log syncBuffer
 	debug := slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -430,7 +430,7 @@ func FuzzToken(f *testing.F) {
 	})
 }
 
-func TestTwoTokensAreNone(t *testing.T) {
+func TestTokenSentTwice(t *testing.T) {
 	t.Parallel()
 	f := newJWTFixture(t, JWT{Secret: hmacSecret})
 	good := "Authorization: Bearer " + sign(t, hs256, []byte(hmacSecret), goodClaims(), nil)

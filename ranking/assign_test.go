@@ -65,9 +65,9 @@ func assign(t testing.TB, current, wanted []feed.Variant) []feed.Variant {
 	return got
 }
 
-// TestAssignKeepsItsPromises changes shares at random many times, with fixed seeds, and checks each
+// TestAssignInvariants changes shares at random many times, with fixed seeds, and checks each
 // step against the previous one.
-func TestAssignKeepsItsPromises(t *testing.T) {
+func TestAssignInvariants(t *testing.T) {
 	t.Parallel()
 	names := []string{"a", "b", "slow", "half-life", "pop_02", "x9"}
 	for seed := range uint64(25) {
@@ -137,7 +137,7 @@ func share(list []feed.Variant, name string) float64 {
 	return v.Share
 }
 
-func TestAssignGrowsAndComesBack(t *testing.T) {
+func TestAssignGrowAndShrink(t *testing.T) {
 	t.Parallel()
 	ten := assign(t, nil, wants(t, "slow=0.1"))
 	fifty := assign(t, ten, wants(t, "slow=0.5"))
@@ -152,7 +152,7 @@ func TestAssignGrowsAndComesBack(t *testing.T) {
 	require.ErrorContains(t, err, "must be at most 1, not 1.1")
 }
 
-func TestExperimentsThatFollowOneAnotherMix(t *testing.T) {
+func TestAssignSuccessiveExperimentsMix(t *testing.T) {
 	t.Parallel()
 	total := 0
 	const pairs = 200
@@ -172,7 +172,7 @@ func TestExperimentsThatFollowOneAnotherMix(t *testing.T) {
 	require.InDelta(t, 0.04, float64(total)/pairs/feed.Buckets, 0.005)
 }
 
-func TestSharesAreExact(t *testing.T) {
+func TestAssignExactShares(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
 		"a=0.0001", "a=0.29 b=0.57 c=0.14", "a=0.1 b=0.2 c=0.7", "a=0.3333333333 b=0.3333333333 c=0.3333333333", "a=1",
@@ -186,7 +186,7 @@ func TestSharesAreExact(t *testing.T) {
 	}
 }
 
-func TestAgentsAreSharedOutEvenly(t *testing.T) {
+func TestAssignEvenDistribution(t *testing.T) {
 	t.Parallel()
 	live := feed.Live{Ranking: someRanking, Variants: assign(t, nil, wants(t, "a=0.1 b=0.25"))}
 	counts := map[string]int{}
@@ -200,7 +200,7 @@ func TestAgentsAreSharedOutEvenly(t *testing.T) {
 	require.InDelta(t, 0.65, float64(counts[feed.Control])/agents, 0.005)
 }
 
-func TestForIsWhatThePartsSay(t *testing.T) {
+func TestForEqualsParts(t *testing.T) {
 	t.Parallel()
 	live := feed.Live{Ranking: someRanking, Variants: assign(t, nil, wants(t, "a=0.1 b=0.25 none=0 c=0.6"))}
 	by := owners(t, live.Variants)
@@ -215,7 +215,7 @@ func TestForIsWhatThePartsSay(t *testing.T) {
 	}
 }
 
-func TestBucketIsForEver(t *testing.T) {
+func TestBucketStable(t *testing.T) {
 	for agent, want := range map[string]int{"u_1": 7400, "u_2": 7973, "u_10086": 2813} {
 		require.Equal(t, want, feed.Bucket(agent), agent)
 	}

@@ -110,14 +110,14 @@ func (l *Live) Current(ctx context.Context) (Version, error) {
 // Run follows the newest version until ctx ends.
 func (l *Live) Run(ctx context.Context) {
 	failing := periodic.Failing{Fails: "the ranking cannot be read; the one in force stays", Again: "the ranking can be read again"}
-	periodic.Every(ctx, followEvery, func(ctx context.Context) {
+	for range periodic.Every(ctx, followEvery) {
 		reading, cancel := context.WithTimeout(ctx, l.cfg.Timeout)
-		defer cancel()
 		err := l.Sync(reading)
+		cancel()
 		if failing.Tell(ctx, l.cfg.Logger, err, "version", l.InForce().Version) {
 			rankingStale.Set(map[bool]float64{true: 1}[err != nil])
 		}
-	})
+	}
 }
 
 // Sync puts the newest version in force. After an error of the store, the one in force stays.

@@ -16,7 +16,7 @@ import (
 	"github.com/freshet/freshet/ranking"
 )
 
-func TestEveryServerFollows(t *testing.T) {
+func TestChangeReachesEveryServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newStore(t)
 		a, _ := openLive(t, store)
@@ -53,7 +53,7 @@ func TestEveryServerFollows(t *testing.T) {
 	})
 }
 
-func TestAChangeKeepsWhatItDoesNotName(t *testing.T) {
+func TestChangeKeepsOtherParameters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, _ := openLive(t, newStore(t))
 		change(t, l, ranking.Change{Edit: with("weight=0.2"), Experiments: []ranking.Experiment{{Name: "a", Share: 0.1, Edit: with("scale=72h")}, {Name: "b", Share: 0.2}}})
@@ -87,9 +87,9 @@ func inParts(parts []feed.Part, bucket int) bool {
 	return false
 }
 
-// TestAnExperimentKeepsItsParameters: an experiment's counts must all be for the parameters that it
+// TestExperimentParametersFixed: an experiment's counts must all be for the parameters that it
 // began with. Changes to them are refused while it runs, and reusing its name starts a new run.
-func TestAnExperimentKeepsItsParameters(t *testing.T) {
+func TestExperimentParametersFixed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, _ := openLive(t, newStore(t))
 		slow := func(share float64, edit ranking.Edit) ranking.Change {
@@ -116,9 +116,9 @@ func TestAnExperimentKeepsItsParameters(t *testing.T) {
 	})
 }
 
-// TestRunsOfStoredVersions reads versions stored before runs had names, when the parameters of a
+// TestRunsOfOlderVersions reads versions stored before runs had names, when the parameters of a
 // name could change.
-func TestRunsOfStoredVersions(t *testing.T) {
+func TestRunsOfOlderVersions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newStore(t)
 		of := func(version int, scale string) ranking.Version {
@@ -137,9 +137,9 @@ func TestRunsOfStoredVersions(t *testing.T) {
 	})
 }
 
-// TestVersionsOfANewerFreshet: during an upgrade an older server must accept rankings stored by a
+// TestVersionsOfNewerServer: during an upgrade an older server must accept rankings stored by a
 // newer one, ignoring unknown fields.
-func TestVersionsOfANewerFreshet(t *testing.T) {
+func TestVersionsOfNewerServer(t *testing.T) {
 	v, err := ranking.ParseVersion([]byte(`{"version":3,"at":"2026-03-06T12:00:00Z","by":"ana","why":"","approved_by":"bob","live":{` +
 		`"ranking":{"decay":{"scale":"24h","offset":"1h","decay":0.5,"floor":0.000001,"x":1},"popularity":{"weight":0.25},"base":0.1,"mood":{"y":2}},` +
 		`"experiments":[{"name":"slow","share":0.1,"parts":[[0,999]],"ranking":{"decay":{"scale":"72h","offset":"1h","decay":0.5,"floor":0},"base":0.1,"z":[]},"until":5}],"holdout":0.1}}`))
@@ -149,7 +149,7 @@ func TestVersionsOfANewerFreshet(t *testing.T) {
 	require.Equal(t, 72*time.Hour, v.Live.Variants[0].Ranking.Decay.Scale)
 }
 
-func TestWhatIsWrongIsRefusedAndTheOldOneStays(t *testing.T) {
+func TestInvalidChangeKeepsRanking(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, _ := openLive(t, newStore(t))
 		change(t, l, ranking.Change{Edit: with("scale=48h")})
@@ -176,8 +176,9 @@ func TestWhatIsWrongIsRefusedAndTheOldOneStays(t *testing.T) {
 	})
 }
 
-// TestChangesAtOnce changes the ranking on another server between a change's read and its write.
-func TestChangesAtOnce(t *testing.T) {
+// TestConcurrentChanges changes the ranking on another server between a change's read and its
+// write.
+func TestConcurrentChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newStore(t)
 		other, _ := openLive(t, store)
@@ -265,7 +266,7 @@ func versions(list []ranking.Version) []int {
 	return numbers
 }
 
-func TestOpenLiveRankingNeedsAClockAndARanking(t *testing.T) {
+func TestOpenLiveRankingRefuses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, err := ranking.Open(t.Context(), newStore(t), ranking.Config{Configured: configured})
 		require.ErrorContains(t, err, "clock")

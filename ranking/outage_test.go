@@ -12,7 +12,7 @@ import (
 	"github.com/freshet/freshet/ranking"
 )
 
-func TestAStoreThatCannotBeRead(t *testing.T) {
+func TestStoreUnreadable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newStore(t)
 		w := &wire{Store: store}
@@ -41,9 +41,9 @@ func TestAStoreThatCannotBeRead(t *testing.T) {
 	})
 }
 
-// TestAStoreThatWasNeverRead: a server that starts without its store must not report its
+// TestStoreDownAtStart: a server that starts without its store must not report its
 // configuration as the newest version.
-func TestAStoreThatWasNeverRead(t *testing.T) {
+func TestStoreDownAtStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newStore(t)
 		other, _ := openLive(t, store)
@@ -61,8 +61,8 @@ func TestAStoreThatWasNeverRead(t *testing.T) {
 	})
 }
 
-// TestTheStoreWentBack replaces the store by an older state.
-func TestTheStoreWentBack(t *testing.T) {
+// TestStoreRestoredToOlderState replaces the store by an older state.
+func TestStoreRestoredToOlderState(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &wire{Store: newStore(t)}
 		l, log := openLive(t, w)
@@ -100,7 +100,7 @@ func (h *hanging) Newest(ctx context.Context) (ranking.Version, error) {
 
 // While one call waits for a hanging store, the others end at their own deadlines instead of
 // waiting in line.
-func TestNobodyWaitsForAnothersRead(t *testing.T) {
+func TestStoreHangsForOneCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stuck := &hanging{Store: newStore(t), asked: make(chan struct{}), hang: make(chan struct{})}
 		l, err := ranking.Open(t.Context(), stuck, ranking.Config{Clock: time.Now, Configured: configured})
@@ -120,8 +120,8 @@ func TestNobodyWaitsForAnothersRead(t *testing.T) {
 	})
 }
 
-// TestALookAtAStoreThatHangsEnds checks that a hanging poll is aborted and the next one starts.
-func TestALookAtAStoreThatHangsEnds(t *testing.T) {
+// TestPollStoreHangs checks that a hanging poll is aborted and the next one starts.
+func TestPollStoreHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newStore(t)
 		stuck := &hanging{Store: store, asked: make(chan struct{}, 2), hang: make(chan struct{})}

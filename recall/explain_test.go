@@ -11,7 +11,7 @@ import (
 	"github.com/freshet/freshet/recall"
 )
 
-func TestDirectIsBehindTheFront(t *testing.T) {
+func TestDirectBypassesShared(t *testing.T) {
 	inner := &source{}
 	front := recall.NewShared(inner, func() time.Time { return time.Unix(1000, 0) }, recall.SharedConfig{Share: time.Hour})
 	require.Same(t, inner, recall.Direct(front))

@@ -53,7 +53,7 @@ func candidates(r recall.Result) []string {
 	return out
 }
 
-func TestStandbyStandsIn(t *testing.T) {
+func TestStandbyRecallDown(t *testing.T) {
 	now := time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 	down := fmt.Errorf("%w: gone", recall.ErrUnavailable)
 	items := []feed.Item{
@@ -191,7 +191,7 @@ func TestStandbyFollowsWrites(t *testing.T) {
 	assert.Equal(t, []string{"a", "b", "c", "d"}, ids())
 }
 
-func TestStandbyIsBounded(t *testing.T) {
+func TestStandbyBounded(t *testing.T) {
 	now := time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 	source := &list{}
 	for i := range 5000 {

@@ -66,7 +66,7 @@ func recalled(t *testing.T, s recall.Source, q feed.Query) string {
 	return r.Next
 }
 
-func TestSharedAnswersWithinTheTTL(t *testing.T) {
+func TestSharedAnswersWithinTTL(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
 	s := recall.NewShared(&source{}, func() time.Time { return now }, recall.SharedConfig{Share: time.Second})
 	require.Equal(t, "counting", s.Name())
@@ -85,7 +85,7 @@ func TestSharedOff(t *testing.T) {
 	require.Equal(t, "2", recalled(t, s, query()))
 }
 
-func TestSharedIsBounded(t *testing.T) {
+func TestSharedBounded(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
 	s := recall.NewShared(&source{}, func() time.Time { return now }, recall.SharedConfig{Share: time.Second})
 	q := query()
@@ -109,7 +109,7 @@ func (s *long) Recall(ctx context.Context, q feed.Query) (recall.Result, error) 
 
 // Answers for readers who have seen much are long, so the cache is also bounded by the number of
 // candidates.
-func TestSharedIsBoundedInCandidates(t *testing.T) {
+func TestSharedBoundedInCandidates(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
 	s := recall.NewShared(&long{}, func() time.Time { return now }, recall.SharedConfig{Share: time.Hour})
 	q := query()
@@ -134,8 +134,8 @@ func TestSharedIsBoundedInCandidates(t *testing.T) {
 	assert.NotEqual(t, asked, recalled(t, s, q), "one that alone is too much is not kept")
 }
 
-// TestSharedTellsQueriesApart changes each field of a query in turn.
-func TestSharedTellsQueriesApart(t *testing.T) {
+// TestSharedDistinguishesQueries changes each field of a query in turn.
+func TestSharedDistinguishesQueries(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
 	s := recall.NewShared(&source{}, func() time.Time { return now }, recall.SharedConfig{Share: time.Second})
 	require.Equal(t, "1", recalled(t, s, query()))

@@ -54,18 +54,16 @@ func (b *builder) agree(ctx context.Context, c clients, p *posts) error {
 // agreeLater compares the settings once the store that holds them is reachable.
 func (b *builder) agreeLater(ctx context.Context, name string, store sharedsettings.Store, own sharedsettings.Settings, differs *atomic.Pointer[error]) {
 	b.background(ctx, "comparison of settings in "+name, func(ctx context.Context) {
-		ctx, stop := context.WithCancel(ctx)
-		defer stop()
-		periodic.Every(ctx, agreeEvery, func(ctx context.Context) {
+		for range periodic.Every(ctx, agreeEvery) {
 			switch err := sharedsettings.Check(ctx, store, own); {
 			case errors.Is(err, sharedsettings.ErrDiffers):
 				b.log.ErrorContext(ctx, "settings differ from those of the other servers: stop this server, and "+sharedsettings.Advice, "store", name, "error", err)
 				differs.Store(&err)
-				stop()
+				return
 			case err == nil:
-				stop()
+				return
 			}
-		})
+		}
 	})
 }
 

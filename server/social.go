@@ -186,10 +186,16 @@ func (b *builder) startSocial(ctx context.Context, n *network) error {
 	b.background(ctx, "promotions", n.promotions.Run)
 	b.background(ctx, "streams", n.watcher.Run)
 	b.background(ctx, "purges", func(ctx context.Context) {
-		periodic.Every(ctx, purgeEvery, func(ctx context.Context) { social.PurgeAll(ctx, n.store.Purge, b.log) })
+		for range periodic.Every(ctx, purgeEvery) {
+			social.PurgeAll(ctx, n.store.Purge, b.log)
+		}
 	})
 	n.firstCheck(ctx)
-	b.background(ctx, "watch of lists", func(ctx context.Context) { periodic.Every(ctx, repair.CheckEvery, n.completeness.Check) })
+	b.background(ctx, "watch of lists", func(ctx context.Context) {
+		for range periodic.Every(ctx, repair.CheckEvery) {
+			n.completeness.Check(ctx)
+		}
+	})
 	b.background(ctx, "measure of the queue", func(ctx context.Context) { jobs.Watch(ctx, n.store, measureEvery, b.log) })
 	if n.dataCheck != nil {
 		n.dataCheck.Begin(ctx)

@@ -178,7 +178,11 @@ func TestStreamSurvivesRedisRestart(t *testing.T) {
 	r := testenv.StartRedis(t)
 	cfg.Redis.URL = "redis://" + r.Addr
 	s := serve(t, cfg)
-	s.background(t.Context(), "looks", func(ctx context.Context) { periodic.Every(ctx, 20*time.Millisecond, s.network.watcher.Poll) })
+	s.background(t.Context(), "looks", func(ctx context.Context) {
+		for range periodic.Every(ctx, 20*time.Millisecond) {
+			s.network.watcher.Poll(ctx)
+		}
+	})
 	s.follow("r", "a")
 	l := s.listen("r", "")
 	l.hears(s.publish("a", social.Audience{Public: true}), 1)

@@ -18,9 +18,9 @@ var errAway = errors.New("the store is away")
 
 func away(err error) bool { return errors.Is(err, errAway) }
 
-// TestBufferHandlesWhatWaitsTogether checks that waiting entries are handled in one batch, in
+// TestBufferBatches checks that waiting entries are handled in one batch, in
 // order, and that the queue is bounded.
-func TestBufferHandlesWhatWaitsTogether(t *testing.T) {
+func TestBufferBatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		held, got := make(chan struct{}), [][]int{}
 		b := signals.New(t.Context(), signals.Config{Queue: 3}, func(entries []int) {
@@ -42,8 +42,8 @@ func TestBufferHandlesWhatWaitsTogether(t *testing.T) {
 	})
 }
 
-// TestBufferSurvivesAPanic: only the batch that panicked is lost.
-func TestBufferSurvivesAPanic(t *testing.T) {
+// TestBufferPanic: only the batch that panicked is lost.
+func TestBufferPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		got := []string{}
 		b := signals.New(t.Context(), signals.Config{}, func(entries []string) {
@@ -61,8 +61,8 @@ func TestBufferSurvivesAPanic(t *testing.T) {
 	})
 }
 
-// TestTry checks that a temporary error is retried with growing pauses and reported once.
-func TestTry(t *testing.T) {
+// TestTryRetries checks that a temporary error is retried with growing pauses and reported once.
+func TestTryRetries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := signals.New(t.Context(), signals.Config{Timeout: time.Minute}, func([]int) {})
 		defer b.Close(t.Context())
@@ -90,9 +90,9 @@ func TestTry(t *testing.T) {
 	})
 }
 
-// TestCloseTriesAgain checks that Close keeps retrying for a second, and waits for a call no longer
+// TestCloseRetries checks that Close keeps retrying for a second, and waits for a call no longer
 // than until its context ends.
-func TestCloseTriesAgain(t *testing.T) {
+func TestCloseRetries(t *testing.T) {
 	for name, patience := range map[string]time.Duration{"an error": time.Hour, "no answer": 3 * time.Second} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -51,7 +51,7 @@ func publicCard(id string) social.Card {
 	return social.Card{ID: id, Visible: true, Public: true, Version: 1, Content: json.RawMessage(`{}`)}
 }
 
-func TestKeeperKeepsWhatItHasNotKeptLately(t *testing.T) {
+func TestCardCacheWriterSkipsRecent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		closed, unread := publicCard("post:closed"), publicCard("post:unread")
@@ -97,9 +97,9 @@ func (a *asking) Cards(ctx context.Context, reader string, posts []social.PostVe
 	return a.shelf.Cards(ctx, reader, posts)
 }
 
-// TestKeepAhead checks that posts not known to be cached are read for an anonymous reader, so that
-// a post that is not public is not even read, and that the others are cached.
-func TestKeepAhead(t *testing.T) {
+// TestCardCacheWriterAhead checks that posts not known to be cached are read for an anonymous
+// reader, so that a post that is not public is not even read, and that the others are cached.
+func TestCardCacheWriterAhead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &asking{shelf: &shelf{cards: []social.Card{publicCard("post:a"), {ID: "post:closed"}}}}

@@ -38,8 +38,8 @@ func TestFixedTerms(t *testing.T) {
 	}
 }
 
-// TestEndOfAnEvent checks which ends a call may give to a new and to an existing event.
-func TestEndOfAnEvent(t *testing.T) {
+// TestEventEnd checks which ends a call may give to a new and to an existing event.
+func TestEventEnd(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	at := func(d time.Duration) int64 { return now.Add(d).Unix() }
 	over, running := &social.Circle{Until: at(-time.Hour)}, &social.Circle{Until: at(time.Hour)}

@@ -47,22 +47,30 @@ func (r *Record) Create(p Post, at int64) bool {
 	r.Post = p
 	r.Post.Version, r.Post.Likes, r.Post.Comments = before.Version+1, before.Likes, before.Comments
 	r.Post.Images = slices.Clone(p.Images)
-	keep(&t.Caption, at, func() { r.Post.Caption = before.Caption })
-	keep(&t.Tags, at, func() { r.Post.Tags = before.Tags })
-	keep(&t.Alts, at, func() { setAlts(r.Post.Images, alts(before.Images)) })
-	keep(&t.Reply, at, func() { r.Post.Reply = r.Post.normal(before.Reply) })
+	if keepEdit(&t.Caption, at) {
+		r.Post.Caption = before.Caption
+	}
+	if keepEdit(&t.Tags, at) {
+		r.Post.Tags = before.Tags
+	}
+	if keepEdit(&t.Alts, at) {
+		setAlts(r.Post.Images, alts(before.Images))
+	}
+	if keepEdit(&t.Reply, at) {
+		r.Post.Reply = r.Post.normal(before.Reply)
+	}
 	t.Created = at
 	r.settle()
 	return true
 }
 
-// keep restores the value that an edit gave a field, unless the edit is older.
-func keep(edited *int64, at int64, restore func()) {
-	if *edited >= at && *edited != 0 {
-		restore()
-		return
+// keepEdit reports whether a creation keeps the value that an edit gave a field: the edit is not
+// older. If it is older, its stamp is reset.
+func keepEdit(edited *int64, at int64) bool {
+	if *edited < at {
+		*edited = 0
 	}
-	*edited = 0
+	return *edited != 0
 }
 
 // Edit applies an edit at a stamp and reports whether it changed anything. Of two edits of a field

@@ -15,9 +15,9 @@ func creation(caption string) social.Post {
 
 func caption(s string) social.Edit { return social.Edit{Caption: &s} }
 
-// TestRecordInAnyOrder checks that every sequence of four events, with and without times, has the
+// TestRecordAnyOrder checks that every sequence of four events, with and without times, has the
 // same result in every order.
-func TestRecordInAnyOrder(t *testing.T) {
+func TestRecordAnyOrder(t *testing.T) {
 	alts, tags, none := []string{"z"}, []string{"z", "y"}, social.RightNone
 	type event func(r *social.Record, at int64)
 	events := []event{

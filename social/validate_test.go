@@ -299,7 +299,7 @@ func TestCheckPairAndKey(t *testing.T) {
 	require.ErrorIs(t, social.Circle{ID: "c", Owner: "a", Name: "\xff"}.Validate(), feed.ErrInvalid)
 }
 
-func TestLinksAreOfHTTP(t *testing.T) {
+func TestLinksHTTPOnly(t *testing.T) {
 	post := social.Post{ID: "post:a", Author: "a", Caption: "A", CreatedAt: now.Unix(), Origin: "example.com", Audience: social.Audience{Public: true}, Reply: social.RightPublic, React: social.RightPublic, URL: "https://example.com/1"}
 	require.NoError(t, post.Validate(now))
 	post.URL = "javascript:alert(1)"

@@ -15,9 +15,9 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m, goleak.IgnoreCurrent()) }
 
-// TestWhatFailsARun loads a server that repeats the same item, and one that only returns errors.
+// TestLoadRunFailures loads a server that repeats the same item, and one that only returns errors.
 // The test of the command covers a good server.
-func TestWhatFailsARun(t *testing.T) {
+func TestLoadRunFailures(t *testing.T) {
 	for name, c := range map[string]struct {
 		status int
 		body   string

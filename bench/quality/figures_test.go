@@ -35,7 +35,7 @@ func handMade(t *testing.T) (*replay, *Report) {
 	return r, report
 }
 
-func TestFiguresByHand(t *testing.T) {
+func TestFiguresKnownValues(t *testing.T) {
 	t.Parallel()
 	_, report := handMade(t)
 	assert.Equal(t, []int{3, 4, 1}, []int{report.Readers, report.Events, report.Outside})
@@ -64,7 +64,7 @@ func TestFiguresByHand(t *testing.T) {
 	}
 }
 
-func TestReportIsWritten(t *testing.T) {
+func TestReportWritten(t *testing.T) {
 	t.Parallel()
 	r, report := handMade(t)
 	var out strings.Builder
@@ -96,8 +96,8 @@ func TestReportIsWritten(t *testing.T) {
 	assert.Contains(t, out.String(), `"sites_per_page":null,"sites_per_page_low":null,"sites_per_page_high":null`)
 }
 
-// The interval of a mean over many readers is that of the normal distribution, and is deterministic
-// for the same readers.
+// The interval of a mean over many readers is that of the normal distribution, and is
+// deterministic for the same readers.
 func TestInterval(t *testing.T) {
 	t.Parallel()
 	const n = 500

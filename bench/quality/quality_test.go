@@ -86,7 +86,7 @@ func figure(t *testing.T, r *Report, ranking, name string) Estimate {
 
 // If readers take the newest item, newest first is the best ranking, and the engine's decay alone
 // is as good; if they follow each other, the most popular is.
-func TestBestRankingIsFound(t *testing.T) {
+func TestBestRanking(t *testing.T) {
 	testenv.WithoutRace(t)
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -120,7 +120,7 @@ func TestBestRankingIsFound(t *testing.T) {
 	}
 }
 
-func TestSameReport(t *testing.T) {
+func TestReportDeterministic(t *testing.T) {
 	testenv.WithoutRace(t)
 	t.Parallel()
 	d := made(t, mostRead)
@@ -167,7 +167,7 @@ func sameCandidates(t *testing.T, d *Data, o Options) *Report {
 	return report
 }
 
-func TestEngineRanksTheCandidates(t *testing.T) {
+func TestEngineRanksCandidates(t *testing.T) {
 	testenv.WithoutRace(t)
 	t.Parallel()
 	o := options()
@@ -177,7 +177,7 @@ func TestEngineRanksTheCandidates(t *testing.T) {
 
 // Measured are the first reads after the item's own time, by the readers that count, within the
 // given time.
-func TestWhatIsMeasured(t *testing.T) {
+func TestMeasuredReads(t *testing.T) {
 	t.Parallel()
 	const hour = 3600
 	items := file(t, "items", item("a", start, ""), item("b", start+hour, ""), item("c", start+2*hour, ""))
@@ -242,7 +242,7 @@ func TestMeasureRefuses(t *testing.T) {
 }
 
 // A run leaves nothing behind, even when it is interrupted.
-func TestInterrupted(t *testing.T) {
+func TestMeasureInterrupted(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	ctx, cancel := context.WithCancel(t.Context())
 	o := options()

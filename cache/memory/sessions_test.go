@@ -95,7 +95,7 @@ func (f *faulty) Claim(ctx context.Context, agent string, groups []string, now t
 	return f.Claimer.Claim(ctx, agent, groups, now)
 }
 
-func TestAFailedClaimLeavesTheOldSession(t *testing.T) {
+func TestReplaceClaimFailureKeepsSession(t *testing.T) {
 	t.Parallel()
 	clock := newClock()
 	claimer := inProcess(t, clock.Now)
@@ -129,7 +129,7 @@ func TestAFailedClaimLeavesTheOldSession(t *testing.T) {
 	assert.Equal(t, append(refs(2, 3), refs(4, 6)...), page.Refs)
 }
 
-func TestWhatHasExpiredIsSwept(t *testing.T) {
+func TestExpiredSessionsSwept(t *testing.T) {
 	t.Parallel()
 	clock := newClock()
 	s := New(inProcess(t, clock.Now), 30*time.Minute, clock.Now)
@@ -171,7 +171,7 @@ func TestWhatHasExpiredIsSwept(t *testing.T) {
 	assert.Equal(t, []int{1000, 1000, 1000}, []int{agents, sessions, records})
 }
 
-func TestNothingIsKeptOfAskingAlone(t *testing.T) {
+func TestReadsStoreNothing(t *testing.T) {
 	t.Parallel()
 	clock := newClock()
 	s := New(inProcess(t, clock.Now), time.Hour, clock.Now)

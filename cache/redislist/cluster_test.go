@@ -107,8 +107,8 @@ func TestTooFewReplicas(t *testing.T) {
 	assert.Positive(t, ttl)
 }
 
-// TestFollowsAKeyThatMoved gives the client a stale slot map.
-func TestFollowsAKeyThatMoved(t *testing.T) {
+// TestClusterMovedKey gives the client a stale slot map.
+func TestClusterMovedKey(t *testing.T) {
 	t.Parallel()
 	client, prefix := testenv.RedisCluster(t)
 	opts := *client.Options()

@@ -65,7 +65,7 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-func TestPageOfAnOldCheckIsRefused(t *testing.T) {
+func TestReplaceWithOldCheckRefused(t *testing.T) {
 	t.Parallel()
 	s, client := open(t)
 	replace := func(age time.Duration, ranked ...string) (cache.Page, error) {
@@ -93,7 +93,7 @@ func TestPageOfAnOldCheckIsRefused(t *testing.T) {
 	assert.Empty(t, client.ZScore(t.Context(), s.keys.Pending("u_1"), "d").Val())
 }
 
-func TestWhatIsWritten(t *testing.T) {
+func TestStoredFormat(t *testing.T) {
 	t.Parallel()
 	s, client := open(t)
 	ctx := t.Context()

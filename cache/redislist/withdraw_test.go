@@ -13,7 +13,7 @@ import (
 )
 
 // b is in group "a", and a is an item in group "g": both have the key "a".
-func TestWithdrawStrikesWhatIsPending(t *testing.T) {
+func TestWithdrawPending(t *testing.T) {
 	client, prefix := testenv.Redis(t)
 	s := New(client, Config{KeyPrefix: prefix})
 	ctx, now := t.Context(), time.Now()
@@ -31,7 +31,7 @@ func TestWithdrawStrikesWhatIsPending(t *testing.T) {
 }
 
 // The first call fails because of one of the sessions, so it must not count as made.
-func TestWithdrawAgainAfterAnError(t *testing.T) {
+func TestWithdrawRetryAfterError(t *testing.T) {
 	client, prefix := testenv.Redis(t)
 	s := New(client, Config{KeyPrefix: prefix})
 	ctx, now := t.Context(), time.Now()

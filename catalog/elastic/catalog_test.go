@@ -126,7 +126,7 @@ func raw(t *testing.T, client esindex.Client, index, id string) map[string]any {
 	return got.Source
 }
 
-func TestDocsAreTheItemsOwnJSON(t *testing.T) {
+func TestDocsUnchangedJSON(t *testing.T) {
 	c := own(t)
 	items := []feed.Item{
 		{
@@ -151,7 +151,7 @@ func TestDocsAreTheItemsOwnJSON(t *testing.T) {
 	}
 }
 
-func TestMappedNamesInTheDocument(t *testing.T) {
+func TestMappedFieldNames(t *testing.T) {
 	for format, stored := range map[string]any{
 		`{"type": "date"}`:                                  "2023-11-14T22:13:20.000Z",
 		`{"type": "date", "format": "epoch_millis"}`:        1700000000000.0,
@@ -181,7 +181,7 @@ func TestMappedNamesInTheDocument(t *testing.T) {
 	}
 }
 
-func TestDocumentsOfOthers(t *testing.T) {
+func TestExternalDocuments(t *testing.T) {
 	c, client, index := existing(t, mapped, `{"type": "date"}`)
 	put(t, client, index, "row-1", `{"doc_id": "a", "headline": "T", "published_at": "2023-11-14T22:13:20Z", "topics": "go",
 		"meta": {"author": 7, "section": "x"}, "likes": "12", "hits": 99, "title": "another", "in_feed": {"why": []}, "extra": null}`)
@@ -207,9 +207,9 @@ func TestDocumentsOfOthers(t *testing.T) {
 	require.True(t, docs[0].Missing())
 }
 
-// TestListPassesOverDocumentsWithoutID: a document without an id is not an item, and does not end a
+// TestListSkipsDocumentsWithoutID: a document without an id is not an item, and does not end a
 // page.
-func TestListPassesOverDocumentsWithoutID(t *testing.T) {
+func TestListSkipsDocumentsWithoutID(t *testing.T) {
 	c, client, index := existing(t, mapped, `{"type": "date"}`)
 	for i, id := range []string{`"a"`, "null", `"b"`, "null"} {
 		put(t, client, index, fmt.Sprint("row-", i), fmt.Sprintf(`{"doc_id": %s, "headline": "T", "published_at": %d}`, id, 1700000000000+int64(i)))
@@ -229,9 +229,9 @@ func TestListPassesOverDocumentsWithoutID(t *testing.T) {
 	require.Equal(t, []string{"b", "a"}, ids)
 }
 
-// TestForgedCursors: any cursor is either accepted or refused as invalid; none causes an error in
-// Elasticsearch.
-func TestForgedCursors(t *testing.T) {
+// TestListForgedCursors: any cursor is either accepted or refused as invalid; none causes an
+// error in Elasticsearch.
+func TestListForgedCursors(t *testing.T) {
 	c := own(t)
 	for _, values := range []string{
 		`[1e999,"a"]`, `[99999999999999999999,"a"]`, `[-1e30,"a"]`, `[1.5,"a"]`, `[1,"\ud800"]`, `[1,"a","b"]`, `[true,"a"]`, `[1,null]`, `[1,"` + strings.Repeat("x", 40_000) + `"]`,
@@ -243,8 +243,8 @@ func TestForgedCursors(t *testing.T) {
 	}
 }
 
-// TestUpdateRemovesNoNewerItem puts an item again between its read and its removal.
-func TestUpdateRemovesNoNewerItem(t *testing.T) {
+// TestUpdateKeepsNewerItem puts an item again between its read and its removal.
+func TestUpdateKeepsNewerItem(t *testing.T) {
 	for name, open := range map[string]func(t *testing.T) *catalogelastic.Catalog{
 		"own index": own,
 		"mapped names": func(t *testing.T) *catalogelastic.Catalog {
@@ -281,7 +281,7 @@ func TestUpdateRemovesNoNewerItem(t *testing.T) {
 	}
 }
 
-func TestPutNamesTheRefusedItems(t *testing.T) {
+func TestPutReportsRefusedItems(t *testing.T) {
 	good := func(id string) feed.Item { return feed.Item{ID: id, Title: "T", UpdateTime: 1700000000} }
 	with := func(id, field string) feed.Item {
 		it := good(id)
@@ -319,7 +319,7 @@ func TestPutNamesTheRefusedItems(t *testing.T) {
 	})
 }
 
-func TestBatchesAreSplitByBytes(t *testing.T) {
+func TestBatchSplitByBytes(t *testing.T) {
 	c := own(t)
 	items := make([]feed.Item, 60)
 	for i := range items {
@@ -366,9 +366,9 @@ func TestErrors(t *testing.T) {
 	})
 }
 
-// TestBusinessNames: the upload refuses the field names that Elasticsearch refuses, so an item
-// accepted by one catalog can be moved to the other.
-func TestBusinessNames(t *testing.T) {
+// TestBusinessFieldNames: the upload refuses the field names that Elasticsearch refuses, so an
+// item accepted by one catalog can be moved to the other.
+func TestBusinessFieldNames(t *testing.T) {
 	c := own(t)
 	for name, fits := range map[string]bool{
 		"": false, " ": false, "\t": false, ".": false, "a..b": false, ".a": false, "a. .b": false,

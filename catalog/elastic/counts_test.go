@@ -138,9 +138,9 @@ func TestSetCounts(t *testing.T) {
 	assert.Equal(t, []string{it.ID}, unknown, "a deleted item is not brought back")
 }
 
-// TestSetCountsOfADocumentEditedByHand checks that such a document is written, and the others of
+// TestSetCountsEditedDocument checks that such a document is written, and the others of
 // the call too.
-func TestSetCountsOfADocumentEditedByHand(t *testing.T) {
+func TestSetCountsEditedDocument(t *testing.T) {
 	t.Parallel()
 	client, index := connect(t)
 	_, err := esindex.Ensure(t.Context(), client, index, esindex.Fields{})
@@ -177,9 +177,9 @@ func (b *between) Perform(req *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// TestSetCountsLosesToWriters writes or deletes items between the read and the write of their
+// TestSetCountsConcurrentWrites writes or deletes items between the read and the write of their
 // counts.
-func TestSetCountsLosesToWriters(t *testing.T) {
+func TestSetCountsConcurrentWrites(t *testing.T) {
 	t.Parallel()
 	client, index := connect(t)
 	_, err := esindex.Ensure(t.Context(), client, index, esindex.Fields{})
@@ -244,9 +244,9 @@ func TestUpdateKeepsCounts(t *testing.T) {
 	}
 }
 
-// TestSetCountsWhileDown fails at the read or the write, and checks that the remaining items are
-// returned.
-func TestSetCountsWhileDown(t *testing.T) {
+// TestSetCountsElasticsearchDown fails at the read or the write, and checks that the remaining
+// items are returned.
+func TestSetCountsElasticsearchDown(t *testing.T) {
 	t.Parallel()
 	client, index := connect(t)
 	_, err := esindex.Ensure(t.Context(), client, index, esindex.Fields{})
@@ -264,9 +264,9 @@ func TestSetCountsWhileDown(t *testing.T) {
 	require.ErrorIs(t, err, failing, "an item is not put without the counts it has")
 }
 
-// TestSetCountsOfOthers writes counts into an external index under the configured field names, and
-// nothing if none are configured.
-func TestSetCountsOfOthers(t *testing.T) {
+// TestSetCountsExternalIndex writes counts into an external index under the configured field
+// names, and nothing if none are configured.
+func TestSetCountsExternalIndex(t *testing.T) {
 	t.Parallel()
 	named := mapped
 	named.Sum2h, named.Epoch2h, named.Sum2d, named.Epoch2d = "live.a", "live.ae", "live.b", "live.be"

@@ -59,9 +59,9 @@ func twoIndices(t *testing.T) (c *catalogelastic.Catalog, titles func() [4]strin
 	}
 }
 
-// TestADocumentIsWrittenWhereItWasRead: the write index of an alias may have another item's
+// TestWriteToIndexOfDocument: the write index of an alias may have another item's
 // document under the same _id.
-func TestADocumentIsWrittenWhereItWasRead(t *testing.T) {
+func TestWriteToIndexOfDocument(t *testing.T) {
 	t.Parallel()
 	c, titles := twoIndices(t)
 	require.Equal(t, [4]string{"old 1", "old 2", "new 1", "new 2"}, titles())
@@ -81,8 +81,8 @@ func TestADocumentIsWrittenWhereItWasRead(t *testing.T) {
 	require.Equal(t, [4]string{"old 1 counted", "", "new 1", "new 2"}, titles())
 }
 
-// TestAnItemOfSeveralDocumentsIsRemoved checks that all of its documents are deleted.
-func TestAnItemOfSeveralDocumentsIsRemoved(t *testing.T) {
+// TestRemoveItemManyDocuments checks that all of its documents are deleted.
+func TestRemoveItemManyDocuments(t *testing.T) {
 	t.Parallel()
 	c, client, index := existing(t, mapped, `{"type": "date"}`)
 	for n, id := range []string{"a", "b", "c"} {
@@ -95,9 +95,9 @@ func TestAnItemOfSeveralDocumentsIsRemoved(t *testing.T) {
 	require.ErrorIs(t, c.Remove(t.Context(), "b"), feed.ErrNotFound)
 }
 
-// TestDocumentsThatAreNotKeptWhole: documents whose source is incomplete are not changed, because
+// TestIncompleteSourceNotChanged: documents whose source is incomplete are not changed, because
 // the missing fields would be lost from the index.
-func TestDocumentsThatAreNotKeptWhole(t *testing.T) {
+func TestIncompleteSourceNotChanged(t *testing.T) {
 	t.Parallel()
 	client, index := connect(t)
 	body := `{"mappings": {"_source": {"excludes": ["topics"]}, "dynamic": false, "properties": ` + fmt.Sprintf(mappedProperties, `{"type": "date"}`) + `}}`
@@ -118,9 +118,9 @@ func TestDocumentsThatAreNotKeptWhole(t *testing.T) {
 	require.True(t, docs[0].Missing())
 }
 
-// TestAnItemHasOneOfSeveralIDs checks that an item has the smallest of its document's ids, in every
+// TestItemSeveralIDs checks that an item has the smallest of its document's ids, in every
 // kind of read and write.
-func TestAnItemHasOneOfSeveralIDs(t *testing.T) {
+func TestItemSeveralIDs(t *testing.T) {
 	t.Parallel()
 	c, client, index := existing(t, mapped, `{"type": "date"}`)
 	put(t, client, index, "x", `{"doc_id": ["b", "a"], "headline": "X", "published_at": 19000}`)
@@ -143,9 +143,9 @@ func TestAnItemHasOneOfSeveralIDs(t *testing.T) {
 	require.Equal(t, []string{"X", "", "Z"}, titles())
 }
 
-// TestNamesInEachForm: an inner field may be written with dots, as nested objects, or both, and two
+// TestFieldNameForms: an inner field may be written with dots, as nested objects, or both, and two
 // fields of the item may be the same field of the document.
-func TestNamesInEachForm(t *testing.T) {
+func TestFieldNameForms(t *testing.T) {
 	t.Parallel()
 	names := mapped
 	names.AuthorID, names.Tags, names.Lang = "meta.by.name", "meta.by.name.raw", "meta.lang.code"
@@ -174,9 +174,9 @@ func TestNamesInEachForm(t *testing.T) {
 	}
 }
 
-// TestARefusedIndexKeepsNoProfileBack: if the items' index is refused, profiles must still be
+// TestProfilesWhileIndexRefused: if the items' index is refused, profiles must still be
 // readable, since they are in an index of Freshet's own.
-func TestARefusedIndexKeepsNoProfileBack(t *testing.T) {
+func TestProfilesWhileIndexRefused(t *testing.T) {
 	t.Parallel()
 	client, index := connect(t)
 	schema := esindex.Known(esindex.OwnSchema(esindex.Fields{}))

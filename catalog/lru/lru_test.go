@@ -103,7 +103,7 @@ func title(t *testing.T, c catalog.Reader) string {
 	return it.Title
 }
 
-func TestReadsOnce(t *testing.T) {
+func TestRepeatedReadHitsCache(t *testing.T) {
 	w := &watched{Catalog: store(t)}
 	c := lru.New(w)
 	put(t, c, version(1))
@@ -133,9 +133,9 @@ func TestReadsOnce(t *testing.T) {
 	require.Equal(t, 2, w.profiles)
 }
 
-// TestAnOldValueIsNotKept runs a write between the read of the old value and the time at which it
-// would be cached.
-func TestAnOldValueIsNotKept(t *testing.T) {
+// TestReadOvertakenByWriteNotCached runs a write between the read of the old value and the time
+// at which it would be cached.
+func TestReadOvertakenByWriteNotCached(t *testing.T) {
 	w := &watched{Catalog: store(t)}
 	c := lru.New(w)
 	put(t, c, version(1))
@@ -162,9 +162,9 @@ func TestAnOldValueIsNotKept(t *testing.T) {
 	require.True(t, docs[0].Missing())
 }
 
-// A read that misses the cache while the item is being written gets the new value from the catalog;
-// after that no read may return the old one.
-func TestTheOldValueIsGoneWhenTheWriteBegins(t *testing.T) {
+// A read that misses the cache while the item is being written gets the new value from the
+// catalog; after that no read may return the old one.
+func TestWriteInvalidatesAtStart(t *testing.T) {
 	w := &watched{Catalog: store(t)}
 	c := lru.New(w)
 	put(t, c, version(1))
@@ -175,9 +175,9 @@ func TestTheOldValueIsGoneWhenTheWriteBegins(t *testing.T) {
 	require.Equal(t, []string{"v2", "v2"}, during)
 }
 
-// TestNothingIsKeptDuringAWrite reads while a write has taken effect but not returned: a concurrent
+// TestReadDuringWriteNotCached reads while a write has taken effect but not returned: a concurrent
 // read may still have the older value.
-func TestNothingIsKeptDuringAWrite(t *testing.T) {
+func TestReadDuringWriteNotCached(t *testing.T) {
 	w := &watched{Catalog: store(t)}
 	c := lru.New(w)
 	put(t, c, version(1))
@@ -191,8 +191,8 @@ func TestNothingIsKeptDuringAWrite(t *testing.T) {
 	require.Equal(t, "v2", title(t, c))
 }
 
-// TestAWriteThatFailedMayHaveHappened returns an error from a write that took effect.
-func TestAWriteThatFailedMayHaveHappened(t *testing.T) {
+// TestFailedWriteInvalidates returns an error from a write that took effect.
+func TestFailedWriteInvalidates(t *testing.T) {
 	w := &watched{Catalog: store(t)}
 	c := lru.New(w)
 	put(t, c, version(1))
@@ -212,7 +212,7 @@ func TestAWriteThatFailedMayHaveHappened(t *testing.T) {
 	require.ErrorIs(t, err, feed.ErrNotFound, "the failure is not remembered")
 }
 
-func TestWhatIsInMemoryOutlivesTheCatalog(t *testing.T) {
+func TestHitsCatalogDown(t *testing.T) {
 	w := &watched{Catalog: store(t)}
 	c := lru.New(w)
 	put(t, c, version(1))
@@ -225,7 +225,7 @@ func TestWhatIsInMemoryOutlivesTheCatalog(t *testing.T) {
 	require.Equal(t, feed.Profile{}, p)
 }
 
-func TestBounds(t *testing.T) {
+func TestCacheBounds(t *testing.T) {
 	w := &watched{Catalog: store(t)}
 	const budget = 1 << 20
 	c := lru.NewLimited(w, budget, 64)
@@ -283,7 +283,7 @@ func filled(t testing.TB) (*lru.Cache, []string) {
 	return c, ids
 }
 
-func TestHitsAllocateOnlyTheAnswer(t *testing.T) {
+func TestHitAllocations(t *testing.T) {
 	c, ids := filled(t)
 	require.LessOrEqual(t, testing.AllocsPerRun(100, func() { _, _ = c.Docs(t.Context(), ids) }), 1.0)
 	require.LessOrEqual(t, testing.AllocsPerRun(100, func() { _, _, _ = c.Hydrate(t.Context(), "u_1", ids) }), 1.0)
@@ -302,7 +302,7 @@ func BenchmarkDocs20Hits(b *testing.B) {
 }
 
 // Recall's ids are substrings of a text with many others: cached ids must not retain it.
-func TestWhatIsKeptHoldsNoOtherIDs(t *testing.T) {
+func TestCachedIDRetainsNoOthers(t *testing.T) {
 	const items, others = 50, 200 << 10
 	next := store(t)
 	var all []feed.Item

@@ -190,7 +190,7 @@ func (h *trips) count(cmd redis.Cmder) {
 	}
 }
 
-func TestHydrateIsOneRoundTrip(t *testing.T) {
+func TestHydrateOneRoundTrip(t *testing.T) {
 	c, g, client := open(t)
 	put(t, g.Catalog, item("a", "A"), item("b", "B"))
 	want := feed.Profile{Interests: map[string]float64{"go": 2}, MutedAuthors: []string{"troll"}}
@@ -220,7 +220,7 @@ func TestHydrateIsOneRoundTrip(t *testing.T) {
 	assert.EqualValues(t, 2, g.profiles.Load())
 }
 
-func TestAReaderCannotPutAnOldItemBack(t *testing.T) {
+func TestStaleItemNotCached(t *testing.T) {
 	for name, change := range map[string]struct {
 		do   func(t *testing.T, c *Cache)
 		want string
@@ -244,7 +244,7 @@ func TestAReaderCannotPutAnOldItemBack(t *testing.T) {
 
 // A reader who hides an item while the catalog is down keeps their feed: the cached profile stays,
 // with the item muted.
-func TestHidingWhileTheCatalogIsDown(t *testing.T) {
+func TestHideCatalogDown(t *testing.T) {
 	down := fmt.Errorf("%w: gone", catalog.ErrUnavailable)
 	for name, before := range map[string]*feed.Profile{
 		"with a profile": {Langs: []string{"en"}, MutedItems: []string{"a"}},
@@ -278,7 +278,7 @@ func TestHidingWhileTheCatalogIsDown(t *testing.T) {
 	}
 }
 
-func TestAReaderCannotPutAnOldProfileBack(t *testing.T) {
+func TestStaleProfileNotCached(t *testing.T) {
 	old, changed := feed.Profile{Keywords: feed.Keywords("old")}, feed.Profile{Keywords: feed.Keywords("new")}
 	read := func(c *Cache) feed.Profile {
 		_, p, err := c.Hydrate(t.Context(), "u_1", nil)
@@ -382,7 +382,7 @@ func (h *cutHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proc
 	}
 }
 
-func TestReadsWorkWithoutRedis(t *testing.T) {
+func TestReadsRedisDown(t *testing.T) {
 	client, prefix, redis := cut(t)
 	g := store(t)
 	var mu sync.Mutex
@@ -424,7 +424,7 @@ func TestReadsWorkWithoutRedis(t *testing.T) {
 	assert.Equal(t, asked, g.profiles.Load(), "the cache is used again")
 }
 
-func TestWhatIsCachedComesWithTheCatalogsError(t *testing.T) {
+func TestCachedItemsCatalogDown(t *testing.T) {
 	c, g, client := open(t)
 	put(t, g.Catalog, item("a", "A"), item("b", "B"))
 	require.NoError(t, catalogtest.PutProfile(t.Context(), c, "u_1", feed.Profile{}))
@@ -445,7 +445,7 @@ func TestWhatIsCachedComesWithTheCatalogsError(t *testing.T) {
 	assert.Nil(t, docs, "without the profile nobody knows what is muted")
 }
 
-func TestABrokenValueIsAMiss(t *testing.T) {
+func TestDamagedValueIsMiss(t *testing.T) {
 	c, g, client := open(t)
 	want := feed.Profile{Langs: []string{"en"}}
 	require.NoError(t, catalogtest.PutProfile(t.Context(), g.Catalog, "u_1", want))
@@ -456,7 +456,7 @@ func TestABrokenValueIsAMiss(t *testing.T) {
 	assert.False(t, c.down(), "one bad value is no reason to leave the cache alone")
 }
 
-func TestBigBatchIsBuried(t *testing.T) {
+func TestLargeBatchLeavesTombstones(t *testing.T) {
 	c, _, client := open(t)
 	items := make([]feed.Item, buryAtOnce+7)
 	for i := range items {

@@ -35,7 +35,7 @@ func prefetch(t *testing.T, c *Cache, g *gate, ids ...string) (asked int64) {
 	return g.ids.Load() - before
 }
 
-func TestPrefetchReadsWhatIsNotCached(t *testing.T) {
+func TestPrefetchReadsMissing(t *testing.T) {
 	onEach(t, func(t *testing.T, c *Cache, g *gate, client redis.UniversalClient) {
 		put(t, g.Catalog, item("a", "A"), item("b", "B"), item("c", "C"))
 		require.Equal(t, []string{"A"}, titles(t, c, "a"))
@@ -59,8 +59,8 @@ func TestPrefetchReadsWhatIsNotCached(t *testing.T) {
 	})
 }
 
-// TestPrefetchBringsNothingOldBack changes and deletes items before, during and after a prefetch.
-func TestPrefetchBringsNothingOldBack(t *testing.T) {
+// TestPrefetchConcurrentWrites changes and deletes items before, during and after a prefetch.
+func TestPrefetchConcurrentWrites(t *testing.T) {
 	onEach(t, func(t *testing.T, c *Cache, g *gate, _ redis.UniversalClient) {
 		put(t, g.Catalog, item("a", "A"), item("b", "B"))
 		g.afterDocs = func() {
@@ -81,7 +81,7 @@ func TestPrefetchBringsNothingOldBack(t *testing.T) {
 	})
 }
 
-func TestPrefetchFails(t *testing.T) {
+func TestPrefetchFailure(t *testing.T) {
 	t.Parallel()
 	c, g, client := open(t)
 	g.err = catalog.ErrUnavailable

@@ -46,15 +46,15 @@ func newer(t *testing.T) *catalogsqlite.Catalog {
 	return open(t, path)
 }
 
-// TestAFileOfTheNextVersion uses a file with columns and a table that this version does not know.
-func TestAFileOfTheNextVersion(t *testing.T) {
+// TestFileOfNewerVersion uses a file with columns and a table that this version does not know.
+func TestFileOfNewerVersion(t *testing.T) {
 	catalogtest.Run(t, func(t *testing.T) catalog.Catalog { return newer(t) })
 	catalogtest.RunScanner(t, func(t *testing.T) catalog.Catalog { return newer(t) })
 	catalogtest.RunLister(t, func(t *testing.T) catalogtest.Listed { return newer(t) }, nil)
 	catalogtest.RunSampler(t, func(t *testing.T) catalogtest.Sampler { return newer(t) })
 }
 
-func TestReopenKeepsEverything(t *testing.T) {
+func TestReopen(t *testing.T) {
 	// The path has every character with a meaning in a file: URI.
 	path := filepath.Join(t.TempDir(), "new dir", "50% #1?mode=ro&x.db")
 	c, err := catalogsqlite.Open(t.Context(), path)
@@ -83,7 +83,7 @@ func TestReopenKeepsEverything(t *testing.T) {
 	require.NoError(t, err, "the file has the name that was asked for")
 }
 
-func TestPutReportsTheItemItCannotEncode(t *testing.T) {
+func TestPutReportsUnencodableItem(t *testing.T) {
 	c := fresh(t)
 	bad := feed.Item{ID: "bad", Title: "x", UpdateTime: 1, Business: map[string]json.RawMessage{"x": json.RawMessage(`{`)}}
 	good := feed.Item{ID: "good", Title: "x", UpdateTime: 1}
@@ -98,7 +98,7 @@ func TestPutReportsTheItemItCannotEncode(t *testing.T) {
 	require.False(t, docs[1].Missing())
 }
 
-func TestClosedIsUnavailable(t *testing.T) {
+func TestClosedStoreUnavailable(t *testing.T) {
 	c, err := catalogsqlite.Open(t.Context(), filepath.Join(t.TempDir(), "c.db"))
 	require.NoError(t, err)
 	require.NoError(t, c.Close())
@@ -115,9 +115,9 @@ func TestClosedIsUnavailable(t *testing.T) {
 	require.ErrorIs(t, err, catalog.ErrUnavailable)
 }
 
-// TestAChangeOfAProfileThatCannotBeRead checks that an unreadable profile is not treated as
+// TestUpdateDamagedProfile checks that an unreadable profile is not treated as
 // missing.
-func TestAChangeOfAProfileThatCannotBeRead(t *testing.T) {
+func TestUpdateDamagedProfile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.db")
 	c := open(t, path)
 	require.NoError(t, catalogtest.PutProfile(t.Context(), c, "u_1", feed.Profile{}))

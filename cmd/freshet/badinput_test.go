@@ -122,11 +122,11 @@ func TestBadInput(t *testing.T) {
 	assert.Zero(t, code)
 }
 
-var linesFlag = flag.Int("ingest.lines", 100_000, "lines that TestManyLines ingests, in requests of 1,000; a million take half a minute")
+var linesFlag = flag.Int("ingest.lines", 100_000, "lines that TestIngestManyLines ingests, in requests of 1,000; a million take half a minute")
 
-// TestManyLines ingests lines from standard input through the command, some of them bad: the good
-// ones are stored, the bad ones are reported.
-func TestManyLines(t *testing.T) {
+// TestIngestManyLines ingests lines from standard input through the command, some of them bad:
+// the good ones are stored, the bad ones are reported.
+func TestIngestManyLines(t *testing.T) {
 	t.Parallel()
 	p := start(t, settings(t, "embedded"))
 	path, err := binary()

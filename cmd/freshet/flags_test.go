@@ -10,10 +10,10 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestFlagsZeroValuesAreSent gives every flag of every command that calls a server an empty value
+// TestFlagsZeroValuesSent gives every flag of every command that calls a server an empty value
 // or the number 0. Either the command refuses it by name, or the flag is listed as one for which
 // empty means the same as leaving it out, or the server gets the value.
-func TestFlagsZeroValuesAreSent(t *testing.T) {
+func TestFlagsZeroValuesSent(t *testing.T) {
 	t.Parallel()
 	sent := []string{"after", "seed", "if-version"} // the server gets their zero, or uses it by default
 	flags := 0

@@ -54,10 +54,10 @@ func stored(t *testing.T, address string) (keys []string) {
 	return keys
 }
 
-// TestKill9WhileImagesAreStored kills a server while posts with images are uploaded: every stored
+// TestKill9DuringImageUpload kills a server while posts with images are uploaded: every stored
 // post has all its images, whether or not its author got an answer, and no other files are left
 // once the remaining jobs have run.
-func TestKill9WhileImagesAreStored(t *testing.T) {
+func TestKill9DuringImageUpload(t *testing.T) {
 	t.Parallel()
 	for name, place := range map[string]func(t *testing.T, dataDir string) (setting, address string){
 		"file": func(_ *testing.T, dataDir string) (setting, address string) {

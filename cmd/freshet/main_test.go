@@ -73,7 +73,7 @@ func TestUsageErrors(t *testing.T) {
 	}
 }
 
-func TestHelpListsTheCommands(t *testing.T) {
+func TestHelpListsCommands(t *testing.T) {
 	got := freshet(t, "")
 	assert.Equal(t, exitOK, got.code)
 	for _, newCommand := range commands {
@@ -104,7 +104,7 @@ func TestConfigCheck(t *testing.T) {
 	assert.Contains(t, got.errs, "recall.n must be 1 to 10000, not 0")
 }
 
-func TestConfigExampleIsTheShippedFile(t *testing.T) {
+func TestConfigExampleEqualsShippedFile(t *testing.T) {
 	assert.Equal(t, string(configs.Embedded), freshet(t, "", "config", "example").out)
 	assert.Equal(t, string(configs.Services), freshet(t, "", "config", "example", "services").out)
 }
@@ -199,8 +199,8 @@ func TestItemsList(t *testing.T) {
 	}
 }
 
-// TestTokenPrecedence checks that the flag comes before the variable of clients, and that before the
-// variable of the server.
+// TestTokenPrecedence checks that the flag comes before the variable of clients, and that before
+// the variable of the server.
 func TestTokenPrecedence(t *testing.T) {
 	tests := map[string]struct{ flag, client, server, want string }{
 		"flag":     {"f", "c", "s", "Bearer f"},
@@ -292,7 +292,7 @@ func TestIngestFailures(t *testing.T) {
 	assert.Contains(t, got.out, "0 accepted, 0 rejected")
 }
 
-func TestInterruptIsReported(t *testing.T) {
+func TestInterruptReported(t *testing.T) {
 	url, _ := answering(t, 200, "")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

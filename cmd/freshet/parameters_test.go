@@ -37,10 +37,10 @@ func extremes(p *feed.Parameter) map[float64]bool {
 	return values
 }
 
-// TestParametersAtTheirBounds sends each parameter of the table at 0 and at both bounds by each
+// TestParameterBounds sends each parameter of the table at 0 and at both bounds by each
 // command that takes parameters, and reads the value back. One that is out of bounds is refused
 // with its name and its bounds.
-func TestParametersAtTheirBounds(t *testing.T) {
+func TestParameterBounds(t *testing.T) {
 	t.Parallel()
 	p := start(t, map[string]string{"DATA_DIR": t.TempDir(), "RANKING": between()})
 	for i := range feed.Parameters {

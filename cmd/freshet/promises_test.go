@@ -44,9 +44,9 @@ func tests(t *testing.T) map[string]bool {
 	return found
 }
 
-// TestPromisesAreTested looks up the tests in the last column of the tables of
+// TestPromisesNameTests looks up the tests in the last column of the tables of
 // docs/promises.md. Each promise has one at least.
-func TestPromisesAreTested(t *testing.T) {
+func TestPromisesNameTests(t *testing.T) {
 	known := tests(t)
 	page, err := os.ReadFile("../../docs/promises.md")
 	require.NoError(t, err)

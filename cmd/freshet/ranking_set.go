@@ -124,20 +124,16 @@ func (s *wantedSetting) experiment(v client.RankingVersion) (client.RankingChang
 }
 
 func newRankingPromoteCommand() *cobra.Command {
-	return endExperiment("promote", "Make an experiment's ranking the live one, and end the experiment",
-		func(change *client.RankingChange, x client.Experiment) {
-			change.Ranking, change.Why = &x.Ranking, "promote "+x.Name
-		})
+	return endExperiment("promote", "Make an experiment's ranking the live one, and end the experiment", true)
 }
 
 func newRankingDropCommand() *cobra.Command {
-	return endExperiment("drop", "End an experiment; its agents get the live ranking",
-		func(change *client.RankingChange, x client.Experiment) { change.Why = "end " + x.Name })
+	return endExperiment("drop", "End an experiment; its agents get the live ranking", false)
 }
 
-// endExperiment returns a command that ends the named experiment; complete adds its further
-// changes.
-func endExperiment(name, short string, complete func(*client.RankingChange, client.Experiment)) *cobra.Command {
+// endExperiment returns a command that ends the named experiment, and may make its ranking the live
+// one.
+func endExperiment(name, short string, promote bool) *cobra.Command {
 	cmd := &cobra.Command{Use: name + " NAME", Short: short, Args: oneExperiment}
 	r := newRankingChange(cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
@@ -148,7 +144,11 @@ func endExperiment(name, short string, complete func(*client.RankingChange, clie
 			}
 			// Not nil, which would leave them unchanged.
 			change := client.RankingChange{Experiments: slices.Delete(append([]client.Experiment{}, v.Experiments...), at, at+1)}
-			complete(&change, v.Experiments[at])
+			x := v.Experiments[at]
+			change.Why = "end " + x.Name
+			if promote {
+				change.Ranking, change.Why = &x.Ranking, "promote "+x.Name
+			}
 			return change, nil
 		})
 	}

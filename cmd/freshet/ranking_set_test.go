@@ -120,7 +120,7 @@ func TestRankingCurves(t *testing.T) {
 	}
 }
 
-func TestRankingLiveBadUse(t *testing.T) {
+func TestRankingLiveUsageErrors(t *testing.T) {
 	for name, args := range map[string][]string{
 		"nothing":             {"set"},
 		"share of nothing":    {"set", "--share", "10%"},

@@ -111,10 +111,10 @@ func talkativeElastic(t *testing.T, address string) (proxied string, broken *ato
 	return srv.URL, broken
 }
 
-// TestNoSecretIsPrinted runs a real server with secrets of every kind, at the most verbose log
+// TestSecretsNotPrinted runs a real server with secrets of every kind, at the most verbose log
 // level, with a Redis and an Elasticsearch that repeat credentials in their errors, and searches
 // all output for them.
-func TestNoSecretIsPrinted(t *testing.T) {
+func TestSecretsNotPrinted(t *testing.T) {
 	t.Parallel()
 	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.HS256, Key: []byte(secretJWT)}, nil)
 	require.NoError(t, err)

@@ -80,7 +80,7 @@ func TestRoundTrip(t *testing.T) {
 	assert.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 }
 
-func TestLongEntriesBecomeSeveralFrames(t *testing.T) {
+func TestLongEntryInSeveralFrames(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "j")
 	e := Entry{Kind: Served, At: 7, Agent: "u_1"}
@@ -108,7 +108,7 @@ func TestLongEntriesBecomeSeveralFrames(t *testing.T) {
 	assert.Equal(t, size, j.Size(), "a refused append leaves nothing")
 }
 
-func TestTornTailIsCutAtEveryOffset(t *testing.T) {
+func TestTornTailAtEveryOffset(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "whole")
@@ -142,7 +142,7 @@ func TestTornHeader(t *testing.T) {
 	}
 }
 
-func TestDamageInTheMiddleIsSetAside(t *testing.T) {
+func TestDamageInMiddleSetAside(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "whole")
@@ -163,7 +163,7 @@ func TestDamageInTheMiddleIsSetAside(t *testing.T) {
 	}
 }
 
-func TestASecondDamageGetsItsOwnFile(t *testing.T) {
+func TestSecondDamageSetAside(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "j")
 	for range 2 {
@@ -250,7 +250,7 @@ func (b *brokenFile) Sync() error {
 	return b.File.Sync()
 }
 
-func TestAFailedAppendLeavesNothing(t *testing.T) {
+func TestAppendFailureLeavesNothing(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "j")
 	j, err := open(path, quiet(), time.Hour)

@@ -17,9 +17,9 @@ import (
 
 const aDay = 24 * time.Hour
 
-// TestNothingIsForgottenWhenTheClockJumps moves the clock away from the right time and back, in a
+// TestClockJumpForgetsNothing moves the clock away from the right time and back, in a
 // running store and across restarts.
-func TestNothingIsForgottenWhenTheClockJumps(t *testing.T) {
+func TestClockJumpForgetsNothing(t *testing.T) {
 	year := 365 * aDay
 	for _, jumps := range [][]time.Duration{
 		{8 * aDay},
@@ -75,9 +75,9 @@ func TestNothingIsForgottenWhenTheClockJumps(t *testing.T) {
 	}
 }
 
-// TestWhatWasShownInAJumpStaysForTheWindow checks that an item shown during a clock jump is
+// TestClockJumpShownKeptForWindow checks that an item shown during a clock jump is
 // remembered for the whole window, and at most until its recorded day leaves the window.
-func TestWhatWasShownInAJumpStaysForTheWindow(t *testing.T) {
+func TestClockJumpShownKeptForWindow(t *testing.T) {
 	t.Parallel()
 	for _, jump := range []time.Duration{8 * aDay, 365 * aDay} {
 		t.Run(jump.String(), func(t *testing.T) {
@@ -108,9 +108,9 @@ func TestWhatWasShownInAJumpStaysForTheWindow(t *testing.T) {
 	}
 }
 
-// TestAsideUntilTheClockIsTrusted: a store cannot distinguish a clock jump from three weeks without
+// TestSetAsideUntilClockTrusted: a store cannot distinguish a clock jump from three weeks without
 // a running process, so it keeps old files for 24 hours of running time, counted across restarts.
-func TestAsideUntilTheClockIsTrusted(t *testing.T) {
+func TestSetAsideUntilClockTrusted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newTimeline(t)
@@ -147,7 +147,7 @@ func TestAsideUntilTheClockIsTrusted(t *testing.T) {
 	})
 }
 
-func TestAStepBackStartsTheWaitAnew(t *testing.T) {
+func TestClockSetBackRestartsWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newTimeline(t)
@@ -168,7 +168,7 @@ func TestAStepBackStartsTheWaitAnew(t *testing.T) {
 	})
 }
 
-func TestALateCallIsNoJump(t *testing.T) {
+func TestLateCallIsNoClockJump(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newTimeline(t)
@@ -182,7 +182,7 @@ func TestALateCallIsNoJump(t *testing.T) {
 	})
 }
 
-func TestAnIdleDayIsNoJump(t *testing.T) {
+func TestIdleDayIsNoClockJump(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newTimeline(t)
@@ -194,9 +194,9 @@ func TestAnIdleDayIsNoJump(t *testing.T) {
 	})
 }
 
-// TestOfferedOverAJump checks that an item offered at a time that turns out to be in the future is
+// TestClockJumpOffered checks that an item offered at a time that turns out to be in the future is
 // held no longer than any other.
-func TestOfferedOverAJump(t *testing.T) {
+func TestClockJumpOffered(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		for _, kill := range []bool{false, true} {
@@ -217,7 +217,7 @@ func TestOfferedOverAJump(t *testing.T) {
 	})
 }
 
-func TestAClockFileThatCannotBeRead(t *testing.T) {
+func TestClockFileUnreadable(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newTimeline(t)
@@ -235,7 +235,7 @@ func TestAClockFileThatCannotBeRead(t *testing.T) {
 	})
 }
 
-func TestADamagedFileThatWasAside(t *testing.T) {
+func TestSetAsideFileDamaged(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newTimeline(t)
@@ -256,9 +256,9 @@ func TestADamagedFileThatWasAside(t *testing.T) {
 	})
 }
 
-// TestFilesThatAnEarlierVersionSetAside checks files under the names that an earlier version gave
+// TestSetAsideFilesOfOlderVersion checks files under the names that an earlier version gave
 // to the files it set aside.
-func TestFilesThatAnEarlierVersionSetAside(t *testing.T) {
+func TestSetAsideFilesOfOlderVersion(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newTimeline(t)

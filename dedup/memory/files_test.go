@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestFilesOfOthersStay(t *testing.T) {
+func TestForeignFilesKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newTimeline(t)
 		l.kill()
@@ -24,7 +24,7 @@ func TestFilesOfOthersStay(t *testing.T) {
 	})
 }
 
-func TestADayThatCannotBeDeleted(t *testing.T) {
+func TestDayDeleteFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newTimeline(t)
 		l.jump(l.now.AddDate(0, 0, 21))

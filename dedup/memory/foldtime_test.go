@@ -16,9 +16,9 @@ import (
 // midnight is the end of the first day of a bench.
 var midnight = deduptest.Start.Truncate(24*time.Hour).AddDate(0, 0, 1)
 
-// TestAStepBackAfterMidnight checks that a day that ended in the future, according to a clock since
-// set back, keeps its journal as long as any other day.
-func TestAStepBackAfterMidnight(t *testing.T) {
+// TestClockSetBackAfterMidnight checks that a day that ended in the future, according to a clock
+// since set back, keeps its journal as long as any other day.
+func TestClockSetBackAfterMidnight(t *testing.T) {
 	t.Parallel()
 	for _, step := range []time.Duration{4 * time.Minute, 50 * time.Minute, 3 * time.Hour} {
 		for _, served := range []bool{true, false} {
@@ -54,9 +54,9 @@ func TestAStepBackAfterMidnight(t *testing.T) {
 	}
 }
 
-// TestWhatIsGivenBackAfterAStepBack releases a group that was claimed while the clock was before
+// TestReleaseAfterClockSetBack releases a group that was claimed while the clock was before
 // the journal's beginning: the journal has both the claim and the release.
-func TestWhatIsGivenBackAfterAStepBack(t *testing.T) {
+func TestReleaseAfterClockSetBack(t *testing.T) {
 	t.Parallel()
 	for _, step := range []time.Duration{2 * time.Minute, 50 * time.Minute, 2 * time.Hour, 8 * aDay} {
 		t.Run(step.String(), func(t *testing.T) {
@@ -84,7 +84,7 @@ func TestWhatIsGivenBackAfterAStepBack(t *testing.T) {
 	}
 }
 
-func TestAFoldedDaysJournalMayBeGone(t *testing.T) {
+func TestFoldedDayWithoutJournal(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, true)
@@ -99,9 +99,9 @@ func TestAFoldedDaysJournalMayBeGone(t *testing.T) {
 	})
 }
 
-// TestAFoldKeepsTheDaysOwn checks that pending groups are folded into the filter of the day whose
+// TestFoldIntoDayOfJournal checks that pending groups are folded into the filter of the day whose
 // journal has them and into no other, regardless of their claim times.
-func TestAFoldKeepsTheDaysOwn(t *testing.T) {
+func TestFoldIntoDayOfJournal(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, true)

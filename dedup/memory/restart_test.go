@@ -169,7 +169,7 @@ func (b *bench) stop(s *Store, kill bool) {
 	}
 }
 
-func TestACleanStopFoldsTheJournal(t *testing.T) {
+func TestCleanStopFoldsJournal(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, true)
@@ -191,7 +191,7 @@ func TestACleanStopFoldsTheJournal(t *testing.T) {
 	})
 }
 
-func TestModeChangesOverARestart(t *testing.T) {
+func TestModeChangeAtRestart(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, true)
@@ -211,7 +211,7 @@ func TestModeChangesOverARestart(t *testing.T) {
 	})
 }
 
-func TestReleaseTakesBackOnlyItsClaim(t *testing.T) {
+func TestReleaseOnlyOwnClaim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, true)
@@ -251,7 +251,7 @@ func TestTornTailAtEveryOffset(t *testing.T) {
 	})
 }
 
-func TestAClaimThatCannotBeJournaledIsNotTaken(t *testing.T) {
+func TestClaimJournalFailure(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, true)
@@ -272,7 +272,7 @@ func TestAClaimThatCannotBeJournaledIsNotTaken(t *testing.T) {
 	})
 }
 
-func TestAClosedStoreSaysSo(t *testing.T) {
+func TestClosedStore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, true)
@@ -288,7 +288,7 @@ func TestAClosedStoreSaysSo(t *testing.T) {
 	})
 }
 
-func TestOneProcessAtATime(t *testing.T) {
+func TestDirLockedByOneProcess(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, true)
@@ -301,7 +301,7 @@ func TestOneProcessAtATime(t *testing.T) {
 	})
 }
 
-func TestBadConfiguration(t *testing.T) {
+func TestInvalidConfiguration(t *testing.T) {
 	t.Parallel()
 	cfg := deduptest.DefaultConfig()
 	cfg.WindowDays = 0
@@ -346,9 +346,9 @@ func TestFilterFile(t *testing.T) {
 	}
 }
 
-// TestFilterFileOfTheFirstFormat reads a filter with a single layer at the day's whole rate, and
+// TestFilterFileFirstFormat reads a filter with a single layer at the day's whole rate, and
 // continues to add to it.
-func TestFilterFileOfTheFirstFormat(t *testing.T) {
+func TestFilterFileFirstFormat(t *testing.T) {
 	t.Parallel()
 	day := feed.DayOf(deduptest.Start)
 	f := layered(day, newLayer(100, 0.01))
@@ -382,9 +382,9 @@ func TestFilterFileOfTheFirstFormat(t *testing.T) {
 	}
 }
 
-// TestAFilterGrowsWhileItIsAdded adds members from many goroutines: none is lost, and each layer is
+// TestFilterGrowsConcurrently adds members from many goroutines: none is lost, and each layer is
 // created once.
-func TestAFilterGrowsWhileItIsAdded(t *testing.T) {
+func TestFilterGrowsConcurrently(t *testing.T) {
 	t.Parallel()
 	f := newFilter(1, 100, 0.01)
 	const each = 2_000
@@ -430,7 +430,7 @@ func FuzzDecodeFilter(f *testing.F) {
 	})
 }
 
-func TestACorruptFilterRefusesTheStart(t *testing.T) {
+func TestDamagedFilterRefusesStart(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, true)
@@ -450,7 +450,7 @@ func TestACorruptFilterRefusesTheStart(t *testing.T) {
 	})
 }
 
-func TestCapacityWarningOnceADay(t *testing.T) {
+func TestCapacityWarningOncePerDay(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, true)
 	b.cfg.DailyCapacity = 10
@@ -470,7 +470,7 @@ func TestCapacityWarningOnceADay(t *testing.T) {
 	}
 }
 
-func TestPendingStaysFlat(t *testing.T) {
+func TestPendingExpiresFromMemory(t *testing.T) {
 	t.Parallel()
 	cfg := deduptest.DefaultConfig()
 	cfg.Served, cfg.PendingTTL = false, time.Minute
@@ -493,7 +493,7 @@ func TestPendingStaysFlat(t *testing.T) {
 	require.NoError(t, err, "a clock set far back does no harm")
 }
 
-func TestStaleIsBounded(t *testing.T) {
+func TestStaleBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		for _, served := range []bool{true, false} {
@@ -512,8 +512,8 @@ func TestStaleIsBounded(t *testing.T) {
 	})
 }
 
-// TestConcurrency runs all operations concurrently over several midnights, then checks that nothing
-// is lost by a kill or a stop.
+// TestConcurrency runs all operations concurrently over several midnights, then checks that
+// nothing is lost by a kill or a stop.
 func TestConcurrency(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestRollOverFoldsTheDay(t *testing.T) {
+func TestRollOverFoldsDay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, true)
@@ -32,7 +32,7 @@ func TestRollOverFoldsTheDay(t *testing.T) {
 	})
 }
 
-func TestFilesLeaveWithTheWindow(t *testing.T) {
+func TestRollOverDeletesExpiredFiles(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, true)
@@ -60,9 +60,9 @@ func TestFilesLeaveWithTheWindow(t *testing.T) {
 	})
 }
 
-// TestACrashInAFoldLosesNothing starts from each intermediate state of the directory during a fold,
+// TestCrashDuringFold starts from each intermediate state of the directory during a fold,
 // at the end of a day and at a stop.
-func TestACrashInAFoldLosesNothing(t *testing.T) {
+func TestCrashDuringFold(t *testing.T) {
 	t.Parallel()
 	for _, served := range []bool{true, false} {
 		for _, way := range []string{"roll over", "stop"} {
@@ -116,9 +116,9 @@ func TestACrashInAFoldLosesNothing(t *testing.T) {
 	}
 }
 
-// TestCallsBeforeADayIsFolded makes every kind of call after midnight, and checks the state after a
+// TestCallsBeforeFold makes every kind of call after midnight, and checks the state after a
 // crash before and after the previous day is folded.
-func TestCallsBeforeADayIsFolded(t *testing.T) {
+func TestCallsBeforeFold(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, true)
@@ -151,7 +151,7 @@ func TestCallsBeforeADayIsFolded(t *testing.T) {
 	})
 }
 
-func TestADayWithoutAProcess(t *testing.T) {
+func TestRollOverAfterDayStopped(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, true)
@@ -165,7 +165,7 @@ func TestADayWithoutAProcess(t *testing.T) {
 	})
 }
 
-func TestAClockSetBack(t *testing.T) {
+func TestClockSetBack(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, true)
@@ -189,7 +189,7 @@ func TestAClockSetBack(t *testing.T) {
 	})
 }
 
-func TestOtherSizesInTheConfiguration(t *testing.T) {
+func TestConfigurationSizesChanged(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, true)
@@ -210,7 +210,7 @@ func TestOtherSizesInTheConfiguration(t *testing.T) {
 	})
 }
 
-func TestARollOverThatFailsChangesNothing(t *testing.T) {
+func TestRollOverFailureChangesNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, true)
@@ -228,7 +228,7 @@ func TestARollOverThatFailsChangesNothing(t *testing.T) {
 	})
 }
 
-func TestAFoldThatFailsKeepsTheJournal(t *testing.T) {
+func TestFoldFailureKeepsJournal(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, true)

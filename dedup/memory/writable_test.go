@@ -18,8 +18,8 @@ import (
 	"github.com/freshet/freshet/dedup/journal"
 )
 
-// TestWritable checks that after a claim that could not be written, Writable returns an error until
-// a write would succeed again. Reads do not change that.
+// TestWritable checks that after a claim that could not be written, Writable returns an error
+// until a write would succeed again. Reads do not change that.
 func TestWritable(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -52,9 +52,9 @@ func TestWritable(t *testing.T) {
 	})
 }
 
-// TestAStopThatCannotFoldLosesNothing: the journal still has everything, so a failed fold is logged
+// TestStopFoldFailureLosesNothing: the journal still has everything, so a failed fold is logged
 // and is no error.
-func TestAStopThatCannotFoldLosesNothing(t *testing.T) {
+func TestStopFoldFailureLosesNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		for _, served := range []bool{true, false} {
@@ -75,7 +75,7 @@ func TestAStopThatCannotFoldLosesNothing(t *testing.T) {
 	})
 }
 
-func TestAStopOutOfTimeLosesNothing(t *testing.T) {
+func TestStopTimeoutLosesNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, true)

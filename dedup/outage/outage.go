@@ -46,7 +46,11 @@ func Open(ctx context.Context, filters dedup.Filters, notes dedup.OutageMarkers,
 }
 
 // Run checks for notes periodically until ctx ends.
-func (w *Watch) Run(ctx context.Context) { periodic.Every(ctx, w.cfg.Every, w.checkNotes) }
+func (w *Watch) Run(ctx context.Context) {
+	for range periodic.Every(ctx, w.cfg.Every) {
+		w.checkNotes(ctx)
+	}
+}
 
 // checkNotes checks for notes. If Redis does not answer, this counts as a note.
 func (w *Watch) checkNotes(ctx context.Context) {

@@ -67,9 +67,9 @@ func lasts(w *Watch) (n int) {
 
 var errDown = fmt.Errorf("%w: no connection", dedup.ErrUnavailable)
 
-// TestHowLongItRecovers checks the duration of the recovery after Redis did not answer, and after a
+// TestRecoveryDuration checks the duration of the recovery after Redis did not answer, and after a
 // note was removed.
-func TestHowLongItRecovers(t *testing.T) {
+func TestRecoveryDuration(t *testing.T) {
 	for name, c := range map[string]struct {
 		noted bool
 		err   error
@@ -92,9 +92,9 @@ func TestHowLongItRecovers(t *testing.T) {
 	}
 }
 
-// TestItRecoversForAsLongAsANoteStands checks that the recovery ends two checks after the last note
+// TestRecoveryUntilNoteRemoved checks that the recovery ends two checks after the last note
 // is removed.
-func TestItRecoversForAsLongAsANoteStands(t *testing.T) {
+func TestRecoveryUntilNoteRemoved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &notes{noted: true}
 		w := start(t, n)
@@ -108,9 +108,9 @@ func TestItRecoversForAsLongAsANoteStands(t *testing.T) {
 	})
 }
 
-// TestANoteShortensNothing checks that a note does not shorten the recovery after Redis did not
-// answer, because other servers need time to leave notes.
-func TestANoteShortensNothing(t *testing.T) {
+// TestRecoveryNotShortenedByNote checks that a note does not shorten the recovery after Redis
+// did not answer, because other servers need time to leave notes.
+func TestRecoveryNotShortenedByNote(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &notes{err: errDown}
 		w := start(t, n)
@@ -122,8 +122,8 @@ func TestANoteShortensNothing(t *testing.T) {
 	})
 }
 
-// TestALookThatHangs checks that a hanging check ends and counts as an outage.
-func TestALookThatHangs(t *testing.T) {
+// TestCheckHangs checks that a hanging check ends and counts as an outage.
+func TestCheckHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		w := Open(t.Context(), nil, &hanging{}, config(slog.DiscardHandler))
@@ -132,9 +132,9 @@ func TestALookThatHangs(t *testing.T) {
 	})
 }
 
-// TestALookThatIsEndedSaysNothing checks that a check canceled by the closing of the server does
+// TestCheckCanceled checks that a check canceled by the closing of the server does
 // not count as an outage.
-func TestALookThatIsEndedSaysNothing(t *testing.T) {
+func TestCheckCanceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -143,9 +143,9 @@ func TestALookThatIsEndedSaysNothing(t *testing.T) {
 	})
 }
 
-// TestARefusalIsLoggedOnce checks that a refusal is logged once, and again after an answer in
+// TestRefusalLoggedOnce checks that a refusal is logged once, and again after an answer in
 // between.
-func TestARefusalIsLoggedOnce(t *testing.T) {
+func TestRefusalLoggedOnce(t *testing.T) {
 	var text strings.Builder
 	n := &notes{err: errors.New("no permission")}
 	w := Open(t.Context(), nil, n, config(slog.NewTextHandler(&text, nil)))

@@ -69,7 +69,7 @@ func TestRoundTrips(t *testing.T) {
 }
 
 // Not parallel: it changes the script hash, which all stores of the process share.
-func TestCheckBringsTheScriptToTheServer(t *testing.T) {
+func TestCheckScriptNotLoaded(t *testing.T) {
 	s, client := open(t, nil)
 	// As after a restart, the server does not know this hash.
 	known := pendingHash
@@ -103,7 +103,7 @@ func TestShardedEqualsPlain(t *testing.T) {
 	}
 }
 
-func TestShardCountChangesWithTheDay(t *testing.T) {
+func TestShardCountChange(t *testing.T) {
 	t.Parallel()
 	client, prefix := testenv.Redis(t)
 	cfg := deduptest.DefaultConfig()
@@ -137,7 +137,7 @@ func requireExists(t *testing.T, client redis.UniversalClient, key string) {
 	require.EqualValues(t, 1, n, key)
 }
 
-func TestAbsenceOfAShardCount(t *testing.T) {
+func TestShardCountMissing(t *testing.T) {
 	t.Parallel()
 	client, prefix := testenv.Redis(t)
 	cfg := deduptest.DefaultConfig()
@@ -156,7 +156,7 @@ func TestAbsenceOfAShardCount(t *testing.T) {
 		"a past day's absence for a minute")
 }
 
-func TestBadShardCountIsAnError(t *testing.T) {
+func TestShardCountInvalid(t *testing.T) {
 	t.Parallel()
 	s, client := open(t, nil)
 	require.NoError(t, client.Set(t.Context(), s.keys.Shards(feed.DayOf(noon)), "many", time.Minute).Err())

@@ -79,8 +79,8 @@ func TestConformanceThroughSentinel(t *testing.T) {
 	})
 }
 
-// TestShardsLieOnAllMasters checks that shards spread the filters over the masters of a cluster.
-func TestShardsLieOnAllMasters(t *testing.T) {
+// TestShardsOnAllMasters checks that shards spread the filters over the masters of a cluster.
+func TestShardsOnAllMasters(t *testing.T) {
 	t.Parallel()
 	client, prefix := testenv.RedisCluster(t)
 	cfg := deduptest.DefaultConfig()

@@ -30,7 +30,7 @@ func requireTTL(t *testing.T, client redis.UniversalClient, key string, want tim
 	require.Greater(t, ttl, want-2*time.Minute, key)
 }
 
-func TestFilterLivesAsLongAsItsDayCounts(t *testing.T) {
+func TestFilterTTL(t *testing.T) {
 	t.Parallel()
 	s, client := open(t, nil)
 	for _, test := range []struct {
@@ -48,7 +48,7 @@ func TestFilterLivesAsLongAsItsDayCounts(t *testing.T) {
 	requireTTL(t, client, s.keys.Shards(feed.DayOf(noon)), 6*24*time.Hour+12*time.Hour)
 }
 
-func TestFilterIsReservedAsConfigured(t *testing.T) {
+func TestFilterReserved(t *testing.T) {
 	t.Parallel()
 	s, client := open(t, nil)
 	record(t, s, noon, given("u_1", groupNames(0, 2500)...))
@@ -69,7 +69,7 @@ func requireReserved(t *testing.T, s *Store, client redis.UniversalClient) {
 	requireTTL(t, client, key, 6*24*time.Hour+12*time.Hour)
 }
 
-func TestFilterDeletedUnderLoadComesBackReserved(t *testing.T) {
+func TestFilterDeletedUnderLoad(t *testing.T) {
 	t.Parallel()
 	s, client := open(t, nil)
 	keys := []string{s.keys.Filter(feed.DayOf(noon), 0, 1), s.keys.Shards(feed.DayOf(noon))}
@@ -111,7 +111,7 @@ func TestFilterDeletedUnderLoadComesBackReserved(t *testing.T) {
 	assert.Equal(t, 1, shards, "the shard count comes back too")
 }
 
-func TestRecordNamesWhatIsNotConfirmed(t *testing.T) {
+func TestRecordReportsUnconfirmed(t *testing.T) {
 	t.Parallel()
 	s, client := open(t, func(cfg *dedup.Config) { cfg.Shards = 4 })
 	var batch []dedup.Impression
@@ -213,7 +213,7 @@ func TestFillMetrics(t *testing.T) {
 	}
 }
 
-func TestOfSeveralShardsTheFullestCounts(t *testing.T) {
+func TestFillMetricsFullestShard(t *testing.T) {
 	s, _ := open(t, func(cfg *dedup.Config) { cfg.DailyCapacity, cfg.Shards = 4000, 4 })
 	record(t, s, noon, given("u_1", groupNames(0, 500)...))
 	fill, _, one := filterMetrics(t, 0)
@@ -228,7 +228,7 @@ func TestOfSeveralShardsTheFullestCounts(t *testing.T) {
 	assert.InEpsilon(t, 4*one, four, 0.01, "their memory adds up")
 }
 
-func TestWarnsOncePerDay(t *testing.T) {
+func TestCapacityWarningOncePerDay(t *testing.T) {
 	t.Parallel()
 	var f filterStates
 	day := feed.DayOf(noon)

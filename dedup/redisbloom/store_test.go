@@ -141,7 +141,7 @@ func (refuse) ProcessHook(redis.ProcessHook) redis.ProcessHook {
 	}
 }
 
-func TestVerifyWithoutTheModule(t *testing.T) {
+func TestVerifyWithoutModule(t *testing.T) {
 	t.Parallel()
 	s, client := open(t, nil)
 	client.AddHook(refuse{})
@@ -173,7 +173,7 @@ func TestUnavailable(t *testing.T) {
 	require.ErrorIs(t, s.Verify(t.Context()), dedup.ErrUnavailable)
 }
 
-func TestCheckTellsServerTime(t *testing.T) {
+func TestCheckReturnsServerTime(t *testing.T) {
 	t.Parallel()
 	s, client := open(t, nil)
 	before, err := client.Time(t.Context()).Result()
@@ -186,7 +186,7 @@ func TestCheckTellsServerTime(t *testing.T) {
 	assert.LessOrEqual(t, c.At, after.UnixMilli())
 }
 
-func TestSeenModeHasNothingStale(t *testing.T) {
+func TestSeenModeNothingStale(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t, func(cfg *dedup.Config) { cfg.Served = false })
 	claim(t, s, noon, "u_1", "a")
@@ -196,7 +196,7 @@ func TestSeenModeHasNothingStale(t *testing.T) {
 	assert.Equal(t, []dedup.Verdict{dedup.Pending}, c.Verdicts)
 }
 
-func TestStaleIsBounded(t *testing.T) {
+func TestStaleBounded(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t, nil)
 	groups := groupNames(0, 2500)
@@ -236,10 +236,10 @@ func TestConcurrentFilters(t *testing.T) {
 	assert.Greater(t, used, 8, "forty agents spread over the shards")
 }
 
-// TestAQuestionAboutLaterDoesNotBlindTheDaysBefore checks a future date on a store that does not
-// know the days in its window yet. It must not cache that a day had no shard count: by the time the
-// day begins, another server may have set one.
-func TestAQuestionAboutLaterDoesNotBlindTheDaysBefore(t *testing.T) {
+// TestCheckFutureDateKeepsEarlierDays checks a future date on a store that does not know the
+// days in its window yet. It must not cache that a day had no shard count: by the time the day
+// begins, another server may have set one.
+func TestCheckFutureDateKeepsEarlierDays(t *testing.T) {
 	t.Parallel()
 	client, prefix := testenv.Redis(t)
 	cfg := deduptest.DefaultConfig()

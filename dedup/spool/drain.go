@@ -22,9 +22,9 @@ const (
 
 func (s *Spool) run(ctx context.Context) {
 	defer close(s.ended)
-	periodic.Now(ctx, s.cfg.Every, func(ctx context.Context) {
+	for range periodic.Now(ctx, s.cfg.Every) {
 		safego.Log(s.cfg.Logger, "recording impressions from disk", func() { s.pass(ctx) })
-	})
+	}
 }
 
 // pass is one attempt to record the impressions on disk. The note lasts for as long as there are

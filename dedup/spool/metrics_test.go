@@ -26,9 +26,9 @@ func (g *gated) Record(_ context.Context, batch []dedup.Impression, _ time.Time)
 
 func (g *gated) ClearPending(context.Context, []dedup.Impression) error { return nil }
 
-// TestWhatWaitsOnDiskIsKnown checks the metrics while impressions are spooled, after a restart, and
+// TestSpoolMetrics checks the metrics while impressions are spooled, after a restart, and
 // once the store is available.
-func TestWhatWaitsOnDiskIsKnown(t *testing.T) {
+func TestSpoolMetrics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		noon := time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 		clock := func() time.Time { return noon.Add(time.Hour) }

@@ -97,7 +97,7 @@ func segments(t *testing.T, dir string) []string {
 	return files
 }
 
-func TestRecordedWhenTheStoreIsBack(t *testing.T) {
+func TestRecordedAfterStoreOutage(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, dir := newStore(t), t.TempDir()
@@ -119,8 +119,8 @@ func TestRecordedWhenTheStoreIsBack(t *testing.T) {
 	})
 }
 
-// TestSurvivesAKill opens a copy of the files of a spool that was not closed.
-func TestSurvivesAKill(t *testing.T) {
+// TestSpoolSurvivesKill opens a copy of the files of a spool that was not closed.
+func TestSpoolSurvivesKill(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, dir := newStore(t), t.TempDir()
@@ -151,7 +151,7 @@ func TestSurvivesAKill(t *testing.T) {
 	})
 }
 
-func TestOldestGiveWayWhenFull(t *testing.T) {
+func TestSpoolFullDropsOldest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, dir := newStore(t), t.TempDir()
@@ -182,7 +182,7 @@ func TestOldestGiveWayWhenFull(t *testing.T) {
 	})
 }
 
-func TestTooOldIsDropped(t *testing.T) {
+func TestSpoolDropsExpired(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, dir := newStore(t), t.TempDir()
@@ -200,7 +200,7 @@ func TestTooOldIsDropped(t *testing.T) {
 	})
 }
 
-func TestOneProcessADirectory(t *testing.T) {
+func TestDirLockedByOneProcess(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, dir := newStore(t), t.TempDir()

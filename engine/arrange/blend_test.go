@@ -38,7 +38,7 @@ func letters(refs []feed.Ref) string {
 	return string(b)
 }
 
-func TestBlendByThePattern(t *testing.T) {
+func TestBlendPattern(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		pattern    string
@@ -129,9 +129,9 @@ func TestBlendAnySources(t *testing.T) {
 	}
 }
 
-// TestBlendTakesTurns checks that authors take turns across all sources, and that no page has two
-// items with the same story, whatever their sources.
-func TestBlendTakesTurns(t *testing.T) {
+// TestBlendVariesAuthorsAndStories checks that authors take turns across all sources, and that
+// no page has two items with the same story, whatever their sources.
+func TestBlendVariesAuthorsAndStories(t *testing.T) {
 	t.Parallel()
 	from := slices.Concat(queueOf(feed.SourceFollowing, 6), queueOf(feed.SourceTrending, 4))
 	for i := range from {

@@ -116,7 +116,7 @@ func randomCandidates(r *rand.Rand, n, values int) []feed.Candidate {
 
 // The page builder orders a list as the plain implementation does: the result is a permutation of
 // the input, except for items that were set aside and exceed the maximal length.
-func TestPageBuilderAsDefined(t *testing.T) {
+func TestPageBuilderEqualsReference(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(7, 11))
 	spread := func() feed.Spread {
@@ -158,7 +158,7 @@ func TestPageBuilderAsDefined(t *testing.T) {
 	}
 }
 
-func TestPageBuilderKeepsTheOrderWithoutRules(t *testing.T) {
+func TestPageBuilderWithoutRules(t *testing.T) {
 	t.Parallel()
 	from := randomCandidates(rand.New(rand.NewPCG(1, 2)), 200, 3)
 	for _, by := range []feed.Diversity{{}, {Author: feed.Spread{Decay: 1}, Site: feed.Spread{Decay: 0.1, Floor: 1}, SameStory: 1}} {
@@ -172,7 +172,7 @@ func TestPageBuilderKeepsTheOrderWithoutRules(t *testing.T) {
 
 // The counts of a page follow the formula: when scores differ only in order, the site with many
 // items gets one place in each round.
-func TestPageBuilderPlacesSitesInTurn(t *testing.T) {
+func TestPageBuilderSiteCounts(t *testing.T) {
 	t.Parallel()
 	var from []feed.Candidate
 	for i := range 60 {

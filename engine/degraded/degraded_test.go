@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestPartsAreCountedByName(t *testing.T) {
+func TestPartsCountedByName(t *testing.T) {
 	before := map[string]float64{}
 	for i, name := range names {
 		before[name] = testutil.ToFloat64(total[i])

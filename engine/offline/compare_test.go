@@ -105,7 +105,7 @@ func topical() *shelf {
 	return s
 }
 
-func TestCompareByHand(t *testing.T) {
+func TestCompareKnownValues(t *testing.T) {
 	s := topical()
 	got, err := offline.Compare(t.Context(), s, offline.Pair{
 		A: ranking(t, "scale=6h"), B: ranking(t, "scale=240h"), Agents: []string{"u_1"}, At: now.Add(300 * time.Millisecond), K: 3, Lists: true,
@@ -139,7 +139,7 @@ func TestCompareByHand(t *testing.T) {
 }
 
 // Two documents of one group are one story, whichever of them ranks higher.
-func TestCompareKnowsGroups(t *testing.T) {
+func TestCompareGroups(t *testing.T) {
 	a, b := post("a", time.Hour), post("b", 30*time.Hour, "go")
 	a.GroupID, b.GroupID = "story", "story"
 	s := newShelf(a, b)
@@ -153,7 +153,7 @@ func TestCompareKnowsGroups(t *testing.T) {
 	assert.Equal(t, offline.MoveSame, got.Lists.B[0].Move)
 }
 
-func TestMovesInAndOut(t *testing.T) {
+func TestCompareMovesInAndOut(t *testing.T) {
 	var items []feed.Item
 	for i := range offline.DefaultDepth {
 		items = append(items, post(fmt.Sprintf("new_%d", i), time.Duration(i)*time.Second))
@@ -171,7 +171,7 @@ func TestMovesInAndOut(t *testing.T) {
 	assert.Equal(t, offline.MoveOut, got.Lists.A[0].Move)
 }
 
-func TestCompareIsTheSameAgainAndBounded(t *testing.T) {
+func TestCompareDeterministicAndBounded(t *testing.T) {
 	s := topical()
 	var agents []string
 	for i := range offline.MaxAgents {
@@ -249,7 +249,7 @@ func TestFailuresAndCancellation(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-func TestReplayByHand(t *testing.T) {
+func TestReplayKnownValues(t *testing.T) {
 	s := topical()
 	muted := post("muted", time.Hour)
 	muted.AuthorID = "bob"

@@ -16,7 +16,7 @@ func letters(s string) []string { return strings.Split(s, "") }
 
 // The lists of figure 5 of Webber, Moffat and Zobel, with the overlap at each
 // depth as the figure has it.
-func TestOverlapOfThePaper(t *testing.T) {
+func TestOverlapPaperExample(t *testing.T) {
 	a, b := letters("abcdefg"), letters("zcavwxy")
 	average := 0.0
 	for i, want := range []struct{ overlap, average float64 }{
@@ -49,9 +49,9 @@ func TestOverlap(t *testing.T) {
 	assert.Equal(t, 1.0, NewShare(nil, letters("a")))
 }
 
-// The values are those that the authors' own program computes, in its precision, from the test data
-// of the crate rbo (uneven_abc.json).
-func TestRBOOfTheAuthors(t *testing.T) {
+// The values are those that the authors' own program computes, in its precision, from the test
+// data of the crate rbo (uneven_abc.json).
+func TestRBOReferenceValues(t *testing.T) {
 	for _, tt := range []struct {
 		a, b string
 		p    float64
@@ -78,7 +78,7 @@ func TestRBOOfTheAuthors(t *testing.T) {
 	}
 }
 
-func TestRBOByHand(t *testing.T) {
+func TestRBOKnownValues(t *testing.T) {
 	// Two lists of two in opposite order: X(1) = 0, X(2) = 2, so
 	// (1−p)/p · p² + p² = p.
 	assert.InDelta(t, 0.9, RBO(letters("ab"), letters("ba"), 0.9), 1e-12)

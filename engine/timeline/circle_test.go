@@ -38,9 +38,9 @@ func scrollCircle(n *enginetest.Network, r timeline.CircleRequest) (ids []string
 	}
 }
 
-// TestThePageOfAGroup checks that the page of a group has its posts alone, is filled up, and leaves
+// TestGroupPage checks that the page of a group has its posts alone, is filled up, and leaves
 // out what its reader has muted.
-func TestThePageOfAGroup(t *testing.T) {
+func TestGroupPage(t *testing.T) {
 	t.Parallel()
 	n := enginetest.NewNetwork(t)
 	group(n, "g", "ann", "bob", "reader")

@@ -25,9 +25,9 @@ func namesOnlyVisible(n *enginetest.Network, reader string, p social.Position) {
 	require.True(n, cards[0].Visible, "the cursor %v names a post that %s may not see", p, reader)
 }
 
-// TestCursorsNameWhatTheReaderSees reads timelines whose lists still have posts that were deleted or
+// TestCursorOfVisiblePosts reads timelines whose lists still have posts that were deleted or
 // hidden from the reader, many of them in one second.
-func TestCursorsNameWhatTheReaderSees(t *testing.T) {
+func TestCursorOfVisiblePosts(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(12) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -110,8 +110,8 @@ func (v vanishing) Pull(ctx context.Context, q social.PullQuery) ([]social.Entry
 	return v.remove(ctx, list, err)
 }
 
-// TestCursorsWhilePostsVanish reads pages of posts that are deleted while the page is made.
-func TestCursorsWhilePostsVanish(t *testing.T) {
+// TestCursorPostsDeletedConcurrently reads pages of posts that are deleted while the page is made.
+func TestCursorPostsDeletedConcurrently(t *testing.T) {
 	t.Parallel()
 	which := map[string]func(i int) bool{
 		"all":       func(int) bool { return true },
@@ -167,8 +167,8 @@ func TestCursorsWhilePostsVanish(t *testing.T) {
 	}
 }
 
-// TestAStreamBeginsAtAPostThatIsSeen opens a stream of a timeline whose newest post was deleted.
-func TestAStreamBeginsAtAPostThatIsSeen(t *testing.T) {
+// TestStreamStartsAtVisiblePost opens a stream of a timeline whose newest post was deleted.
+func TestStreamStartsAtVisiblePost(t *testing.T) {
 	t.Parallel()
 	w := newWatching(t, 0)
 	w.Follow("r", "a", "b")

@@ -13,7 +13,7 @@ import (
 )
 
 // A timeline has the new-reader mark when it is empty from the newest post on.
-func TestATimelineOfANewReader(t *testing.T) {
+func TestTimelineNewReader(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		isNew  bool // no refresh is recorded

@@ -9,9 +9,9 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// An agent's own posts are in their timeline, whatever they have muted, and do not count as news of
-// a stream.
-func TestOnesOwnStandInOnesTimeline(t *testing.T) {
+// An agent's own posts are in their timeline, whatever they have muted, and do not count as news
+// of a stream.
+func TestTimelineOwnPosts(t *testing.T) {
 	t.Parallel()
 	w := newWatching(t, 0)
 	w.Follow("r", "a")

@@ -99,9 +99,9 @@ func TestTimelineRefills(t *testing.T) {
 	assert.Len(t, n.ShownIDs, 30, "what was shown is noted, nothing else")
 }
 
-// TestPagesNoteWhatTheyShow checks that pages record the shown posts of signed-in readers, and
+// TestTimelineRecordsShown checks that pages record the shown posts of signed-in readers, and
 // report when they could not.
-func TestPagesNoteWhatTheyShow(t *testing.T) {
+func TestTimelineRecordsShown(t *testing.T) {
 	t.Parallel()
 	n := enginetest.NewNetwork(t)
 	n.Follow("reader", "ann")

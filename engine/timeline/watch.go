@@ -77,7 +77,11 @@ func NewWatcher(stores WatchStores, most int, cfg Config) *Watcher {
 }
 
 // Run checks until ctx ends.
-func (w *Watcher) Run(ctx context.Context) { periodic.Every(ctx, PollEvery, w.Poll) }
+func (w *Watcher) Run(ctx context.Context) {
+	for range periodic.Every(ctx, PollEvery) {
+		w.Poll(ctx)
+	}
+}
 
 // End ends all watches and allows no new ones, because the server stops.
 func (w *Watcher) End() {

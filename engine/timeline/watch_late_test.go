@@ -21,9 +21,9 @@ func (w *watching) arrive(author string, ago time.Duration) social.Post {
 	})
 }
 
-// TestAWatchIsToldWhatComesLate checks that a post below the last reported one counts as new if its
+// TestWatchLatePosts checks that a post below the last reported one counts as new if its
 // date is recent: the clock of another server may be behind, and ids of one second have no order.
-func TestAWatchIsToldWhatComesLate(t *testing.T) {
+func TestWatchLatePosts(t *testing.T) {
 	t.Parallel()
 	for name, source := range map[string]func(w *watching) (author string){
 		"list": func(w *watching) string {

@@ -131,7 +131,7 @@ func (w *watching) celebrity(author string) {
 
 var public, followers = social.Audience{Public: true}, social.Audience{Followers: true}
 
-func TestAWatchIsToldWhatIsNew(t *testing.T) {
+func TestWatchNewPosts(t *testing.T) {
 	t.Parallel()
 	w := newWatching(t, 0)
 	w.Follow("r", "a")
@@ -172,9 +172,9 @@ func TestAWatchIsToldWhatIsNew(t *testing.T) {
 	})
 }
 
-// TestTheWatcherLooksAgainAndAgain checks that the watcher polls until it ends, and that a hanging
+// TestWatcherPolls checks that the watcher polls until it ends, and that a hanging
 // check does not block it for long.
-func TestTheWatcherLooksAgainAndAgain(t *testing.T) {
+func TestWatcherPolls(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWatching(t, 0)
@@ -214,7 +214,7 @@ func TestTheWatcherLooksAgainAndAgain(t *testing.T) {
 	})
 }
 
-func TestAWatchOfAnEmptyTimeline(t *testing.T) {
+func TestWatchEmptyTimeline(t *testing.T) {
 	t.Parallel()
 	w := newWatching(t, 0)
 	watch := w.watch("r")
@@ -226,8 +226,8 @@ func TestAWatchOfAnEmptyTimeline(t *testing.T) {
 	w.told(watch, 1, w.publish("a", public))
 }
 
-// TestWatchesOfWhatIsPulled watches authors with posts in no list.
-func TestWatchesOfWhatIsPulled(t *testing.T) {
+// TestWatchPulledAuthors watches authors with posts in no list.
+func TestWatchPulledAuthors(t *testing.T) {
 	t.Parallel()
 	w := newWatching(t, 0)
 	w.Follow("r", "star")
@@ -271,8 +271,8 @@ func TestWatchesOfWhatIsPulled(t *testing.T) {
 	w.told(watch, 1, w.publish("rising", public))
 }
 
-// TestAWatchOmitsWhatTheAgentDoesNotSee checks posts that lists still contain, each only once.
-func TestAWatchOmitsWhatTheAgentDoesNotSee(t *testing.T) {
+// TestWatchInvisiblePosts checks posts that lists still contain, each only once.
+func TestWatchInvisiblePosts(t *testing.T) {
 	t.Parallel()
 	for name, hide := range map[string]func(w *watching, p social.Post) error{
 		"deleted": func(w *watching, p social.Post) error {
@@ -313,7 +313,7 @@ func TestAWatchOmitsWhatTheAgentDoesNotSee(t *testing.T) {
 	}
 }
 
-func TestWatchesWhileSomethingIsDown(t *testing.T) {
+func TestWatchDependenciesDown(t *testing.T) {
 	t.Parallel()
 	w := newWatching(t, 0)
 	w.Follow("r", "a")
@@ -351,9 +351,9 @@ func TestWatchesWhileSomethingIsDown(t *testing.T) {
 	require.Equal(t, 1, watch.Take().Count)
 }
 
-// TestStreamsOfOneAgentAreToldEachTheirOwn has two streams of one agent. One resumes at an older
+// TestWatchTwoStreamsOfAgent has two streams of one agent. One resumes at an older
 // post, and its first check failed: it must not use the position of the other.
-func TestStreamsOfOneAgentAreToldEachTheirOwn(t *testing.T) {
+func TestWatchTwoStreamsOfAgent(t *testing.T) {
 	t.Parallel()
 	w := newWatching(t, 0)
 	agents := []string{"r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8"} // streams are checked in any order
@@ -382,7 +382,7 @@ func TestStreamsOfOneAgentAreToldEachTheirOwn(t *testing.T) {
 	}
 }
 
-func TestBoundsOfWatches(t *testing.T) {
+func TestWatchBounds(t *testing.T) {
 	t.Parallel()
 	w := newWatching(t, timeline.AgentWatches+1)
 	var open []*timeline.Watch
@@ -414,8 +414,8 @@ func TestBoundsOfWatches(t *testing.T) {
 	require.ErrorIs(t, err, feed.ErrBusy)
 }
 
-// TestALookCostsNoQueryPerWatch counts the queries of one check of many agents.
-func TestALookCostsNoQueryPerWatch(t *testing.T) {
+// TestWatchQueriesPerCheck counts the queries of one check of many agents.
+func TestWatchQueriesPerCheck(t *testing.T) {
 	t.Parallel()
 	w := newWatching(t, 0)
 	const agents = 1200
@@ -448,8 +448,8 @@ func TestALookCostsNoQueryPerWatch(t *testing.T) {
 	assert.Equal(t, int64(3), count()[1]-before[1], "500 agents a statement")
 }
 
-// TestOnePostForManyWatches checks that the store is queried for hundreds of agents at once.
-func TestOnePostForManyWatches(t *testing.T) {
+// TestWatchOneQueryForManyAgents checks that the store is queried for hundreds of agents at once.
+func TestWatchOneQueryForManyAgents(t *testing.T) {
 	t.Parallel()
 	w := newWatching(t, 0)
 	const agents = 1200

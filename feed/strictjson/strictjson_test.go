@@ -54,7 +54,7 @@ func TestUnmarshalReads(t *testing.T) {
 	}, got)
 }
 
-func TestNullIsAFieldThatIsNotThere(t *testing.T) {
+func TestUnmarshalNullIsAbsent(t *testing.T) {
 	t.Parallel()
 	got := body{Limit: 20, Text: "kept"}
 	require.NoError(t, Unmarshal([]byte(`{"limit":null,"text":null,"share":null,"ids":null,"weights":null,"entries":[{"id":null,"upper":null}],"raw":null,"any":{"x":null}}`), &got, kinds))
@@ -63,7 +63,7 @@ func TestNullIsAFieldThatIsNotThere(t *testing.T) {
 	}, got)
 }
 
-func TestWholeNumbersMayBeWrittenInAnyWay(t *testing.T) {
+func TestUnmarshalWholeNumbers(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]int{`1.0`: 1, `1e3`: 1000, `-2.50e1`: -25, `0e0`: 0, `9007199254740992.0`: 1 << 53, `9007199254740993`: 1<<53 + 1} {
 		for _, with := range []string{"", `,"text":null`} {
@@ -131,7 +131,7 @@ func TestUnmarshalRefuses(t *testing.T) {
 	}
 }
 
-func TestUnmarshalStoredTakesWhatWasAcceptedBefore(t *testing.T) {
+func TestUnmarshalStoredOlderForms(t *testing.T) {
 	t.Parallel()
 	var got body
 	require.NoError(t, UnmarshalStored([]byte(`{"raw":{"a":1,"a":2},"text":"\ud800","gone":1}`), &got))

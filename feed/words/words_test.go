@@ -56,7 +56,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-func TestLongWordsAreCut(t *testing.T) {
+func TestLongWordsTruncated(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{strings.Repeat("x", 1000), strings.Repeat("é", 1000), "e" + strings.Repeat("\u0301\u0327", 1000)} {
 		tokens := words.Of(text)

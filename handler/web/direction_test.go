@@ -17,9 +17,9 @@ var elements = regexp.MustCompile(`<textarea[^>]*>|<input[^>]*>|<(?:h2|p|summary
 // filled matches elements that have only Freshet's own texts, or elements created by scripts.
 var filled = regexp.MustCompile(`type="|class="(?:meta soft|tags|counts|said)"|id="(?:end|act-note|curves-help)"`)
 
-// TestTextRunsInItsDirection checks that every element that shows or takes text by users has
+// TestTextDirection checks that every element that shows or takes text by users has
 // dir="auto", so that Arabic and Hebrew run from right to left.
-func TestTextRunsInItsDirection(t *testing.T) {
+func TestTextDirection(t *testing.T) {
 	t.Parallel()
 	found := 0
 	for _, page := range []string{"feed/index.html", "lab/index.html"} {

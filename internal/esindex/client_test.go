@@ -53,7 +53,7 @@ func TestConnectSendsCredentials(t *testing.T) {
 	}
 }
 
-func TestConnectAsksAnotherNode(t *testing.T) {
+func TestConnectTriesOtherNode(t *testing.T) {
 	client, err := esindex.Connect(esindex.ClientConfig{Addresses: []string{
 		"http://127.0.0.1:1", node(t, http.StatusServiceUnavailable, nil), node(t, http.StatusOK, nil),
 	}})
@@ -71,7 +71,7 @@ func TestConnectRefuses(t *testing.T) {
 	require.NotContains(t, err.Error(), "secret")
 }
 
-func TestAnotherProductIsUnavailable(t *testing.T) {
+func TestConnectOtherProduct(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"login":"please"}`) }))
 	t.Cleanup(srv.Close)
 	client, err := esindex.Connect(esindex.ClientConfig{Addresses: []string{srv.URL}})

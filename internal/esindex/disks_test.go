@@ -30,9 +30,9 @@ func TestLeastFree(t *testing.T) {
 	}
 }
 
-// TestTransientSettingsWin checks that transient settings override persistent ones, and these the
-// defaults.
-func TestTransientSettingsWin(t *testing.T) {
+// TestTransientSettingsOverride checks that transient settings override persistent ones, and
+// these the defaults.
+func TestTransientSettingsOverride(t *testing.T) {
 	const name = "cluster.routing.allocation.disk.watermark.low"
 	of := func(v string) map[string]any { return map[string]any{name: v} }
 	s := clusterSettings{Defaults: of("1"), Persistent: of("2"), Transient: of("3")}

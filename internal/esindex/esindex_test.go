@@ -32,7 +32,7 @@ func send(t *testing.T, client esindex.Client, method, path, body string) {
 	require.NoError(t, esindex.Do(t.Context(), client, method, path, "", []byte(body), nil))
 }
 
-func TestEnsureIsRaceSafeAndInspectsClean(t *testing.T) {
+func TestEnsureConcurrent(t *testing.T) {
 	client, index := connect(t)
 	var all sync.WaitGroup
 	var mu sync.Mutex
@@ -76,7 +76,7 @@ func TestEnsureWithMappedNames(t *testing.T) {
 	require.Equal(t, own, report.Schema)
 }
 
-func TestEnsureLeavesAnAliasAlone(t *testing.T) {
+func TestEnsureKeepsAlias(t *testing.T) {
 	client, index := connect(t)
 	send(t, client, http.MethodPut, "/"+index+"-agents", `{"aliases":{"`+index+`":{}}}`)
 	created, err := esindex.Ensure(t.Context(), client, index, esindex.Fields{})
@@ -287,7 +287,7 @@ func TestInspectErrors(t *testing.T) {
 	require.ErrorIs(t, err, esindex.ErrUnavailable)
 }
 
-func TestErrorSaysWhy(t *testing.T) {
+func TestErrorReason(t *testing.T) {
 	client, index := connect(t)
 	send(t, client, http.MethodPut, "/"+index, `{"mappings":{"properties":{"t":{"type":"date","format":"epoch_second"}}}}`)
 	err := esindex.Do(t.Context(), client, http.MethodPut, "/"+index+"/_doc/1", "", []byte(`{"t":"nope"}`), nil)
@@ -324,9 +324,9 @@ func timeField(t *testing.T, property, unit string) esindex.TimeField {
 	return r.Schema.Time
 }
 
-// TestMostDocumentsTellTheUnit checks that the documents determine the unit of a numeric field,
+// TestInspectTimeUnit checks that the documents determine the unit of a numeric field,
 // also behind an alias.
-func TestMostDocumentsTellTheUnit(t *testing.T) {
+func TestInspectTimeUnit(t *testing.T) {
 	client, index := connect(t)
 	send(t, client, http.MethodPut, "/"+index, `{"mappings":{"properties":{"id":{"type":"keyword"},"title":{"type":"text"},"update_time":{"type":"long"}}}}`)
 	unit := func() string {
@@ -368,9 +368,9 @@ func (f filled) Perform(req *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// TestTheFirstDocumentComesWhileItIsInspected checks that a document added during the inspection is
+// TestInspectConcurrentFirstDocument checks that a document added during the inspection is
 // not taken for one after the year 9999.
-func TestTheFirstDocumentComesWhileItIsInspected(t *testing.T) {
+func TestInspectConcurrentFirstDocument(t *testing.T) {
 	for _, property := range []string{`{"type":"date","format":"epoch_second"}`, `{"type":"date"}`, `{"type":"long"}`} {
 		client, index := connect(t)
 		send(t, client, http.MethodPut, "/"+index, `{"mappings":{"properties":{`+strings.Replace(fitting, `{"type":"date"}`, property, 1)+`}}}`)
@@ -383,9 +383,10 @@ func TestTheFirstDocumentComesWhileItIsInspected(t *testing.T) {
 	}
 }
 
-// TestBounds searches for times that the field cannot hold or that are no date in its format: the
-// search does not fail, and finds all documents on the one side and none on the other.
-func TestBounds(t *testing.T) {
+// TestTimeFieldBounds searches for times that the field cannot hold or that are no date in its
+// format: the search does not fail, and finds all documents on the one side and none on the
+// other.
+func TestTimeFieldBounds(t *testing.T) {
 	const at = 1474848001 // 2016-09-26T00:00:01Z
 	for _, property := range []string{
 		`{"type":"date"}`, `{"type":"date","format":"epoch_second"}`, `{"type":"date","format":"epoch_millis"}`,

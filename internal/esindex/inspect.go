@@ -149,8 +149,7 @@ func (in *inspection) run() {
 	in.time(names.UpdateTime, &source.UpdateTime)
 	in.text("title", &names.Title, &source.Title)
 	in.text("summary", &names.Summary, &source.Summary)
-	tokens := func(f property) bool { return f.Type == "text" && f.indexed() && f.Analyzer == tokensAnalyzer }
-	in.schema.Tokens = in.has(names.TitleTokens, tokens) && in.has(names.SummaryTokens, tokens)
+	in.schema.Tokens = in.own(names.TitleTokens).hasTokens() && in.own(names.SummaryTokens).hasTokens()
 	in.keyword(ByGroup, "group_id", &names.GroupID, &source.GroupID, "every item is its own group")
 	in.keyword(ByTags, "tags", &names.Tags, &source.Tags, "interests and muted tags match nothing in searches")
 	in.keyword(ByAuthor, "author_id", &names.AuthorID, &source.AuthorID, "muted authors match nothing in searches")
@@ -161,8 +160,7 @@ func (in *inspection) run() {
 	in.popularity(&names.Popularity, &source.Popularity)
 	in.traits()
 	in.live()
-	compared := func(f property) bool { return f.Type == "keyword" && f.indexed() }
-	in.schema.Folded = in.has(FoldedTags, compared) && in.has(LangKeys, compared)
+	in.schema.Folded = in.own(FoldedTags).isComparable() && in.own(LangKeys).isComparable()
 	in.find(names.URL, &source.URL)
 	in.find(names.ImageURL, &source.ImageURL)
 	in.find(names.Likes, &source.Likes)
@@ -264,11 +262,22 @@ func (in *inspection) time(name string, source *string) {
 	}
 }
 
-// has reports whether the index itself has a usable field of that name.
-func (in *inspection) has(name string, usable func(property) bool) bool {
+// own returns the index's own field of that name; a property without a type if it has none.
+func (in *inspection) own(name string) property {
 	f, _, ok := in.mapping.find(name)
-	return ok && name != None && usable(f)
+	if !ok || name == None {
+		return property{}
+	}
+	return f
 }
+
+// hasTokens reports whether the field holds the tokens of a text.
+func (f property) hasTokens() bool {
+	return f.Type == "text" && f.indexed() && f.Analyzer == tokensAnalyzer
+}
+
+// isComparable reports whether searches can compare values with the field's.
+func (f property) isComparable() bool { return f.Type == "keyword" && f.indexed() }
 
 // text checks a field that is searched for keywords. If a phrase query on it would be an error, the
 // field is not searched: the search would fail for every reader who has a keyword.

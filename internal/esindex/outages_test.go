@@ -73,8 +73,8 @@ var refusals = []struct {
 	{"a login page", 200, "", true, false},
 }
 
-// TestWhatIsAnOutage checks that every error is an outage, except those about the request itself.
-func TestWhatIsAnOutage(t *testing.T) {
+// TestErrorIsOutage checks that every error is an outage, except those about the request itself.
+func TestErrorIsOutage(t *testing.T) {
 	for _, r := range refusals {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			if r.kind == "" {
@@ -99,9 +99,9 @@ func TestWhatIsAnOutage(t *testing.T) {
 	}
 }
 
-// TestNoAnswerIsAnOutage checks that a missing answer is an outage, unless the caller has canceled
-// the request.
-func TestNoAnswerIsAnOutage(t *testing.T) {
+// TestMissingAnswerIsOutage checks that a missing answer is an outage, unless the caller has
+// canceled the request.
+func TestMissingAnswerIsOutage(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
 	t.Cleanup(server.Close)
 	client, err := esindex.Connect(esindex.ClientConfig{Addresses: []string{server.URL}})
@@ -115,9 +115,9 @@ func TestNoAnswerIsAnOutage(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-// TestAnAnswerThatIsCutShort checks that an answer truncated by a buffering proxy or a dying node
+// TestTruncatedAnswerIsOutage checks that an answer truncated by a buffering proxy or a dying node
 // is an outage.
-func TestAnAnswerThatIsCutShort(t *testing.T) {
+func TestTruncatedAnswerIsOutage(t *testing.T) {
 	decode := func(data []byte) error { return json.Unmarshal(data, new(struct{ Hits struct{ Hits []string } })) }
 	for body, outage := range map[string]bool{
 		"": true, " ": true, "{": true, `{"hits":{"hits":["a"`: true, `{"hits":{"hits":["a"]}`: true, page: true, "ok": true, "\x1f\x8b\x08": true, "{}{": true,

@@ -42,9 +42,9 @@ func TestFindTarget(t *testing.T) {
 	assert.Equal(t, esindex.Target{Name: index}, find(index), "the alias is foreign: it also has another index")
 }
 
-// TestFindTargetWhileTheIndexGoes deletes the index after each request. The result is the previous
+// TestFindTargetIndexDeleted deletes the index after each request. The result is the previous
 // target, or that the index is missing.
-func TestFindTargetWhileTheIndexGoes(t *testing.T) {
+func TestFindTargetIndexDeleted(t *testing.T) {
 	client, index := connect(t)
 	_, err := esindex.Ensure(t.Context(), client, index, esindex.Fields{})
 	require.NoError(t, err)
@@ -66,8 +66,8 @@ func (a after) Perform(req *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// TestWriter checks that a write to a missing index creates it with the proper mapping or fails. It
-// never creates one with guessed types.
+// TestWriter checks that a write to a missing index creates it with the proper mapping or fails.
+// It never creates one with guessed types.
 func TestWriter(t *testing.T) {
 	client, index := connect(t)
 	exists := func() bool {

@@ -52,7 +52,7 @@ func bubble(t *testing.T, out *pipe, size int, f func(t *testing.T, w *Writer)) 
 	})
 }
 
-func TestLinesAreWrittenInOrder(t *testing.T) {
+func TestLinesInOrder(t *testing.T) {
 	out := &pipe{}
 	bubble(t, out, 1000, func(t *testing.T, w *Writer) {
 		for i := range 50 {
@@ -71,9 +71,9 @@ func TestLinesAreWrittenInOrder(t *testing.T) {
 	})
 }
 
-// TestAStalledReaderBlocksNobody fills the queue while the destination stalls: writers do not
+// TestReaderStalled fills the queue while the destination stalls: writers do not
 // block, lines that do not fit are counted, and a report replaces them.
-func TestAStalledReaderBlocksNobody(t *testing.T) {
+func TestReaderStalled(t *testing.T) {
 	out := &pipe{}
 	bubble(t, out, 30, func(t *testing.T, w *Writer) {
 		out.stall = make(chan struct{}) // created in the bubble, so that waiting for it counts as idle
@@ -100,8 +100,8 @@ func TestAStalledReaderBlocksNobody(t *testing.T) {
 	})
 }
 
-// TestAReaderThatHasEnded checks that lines are counted as dropped when the destination has failed.
-func TestAReaderThatHasEnded(t *testing.T) {
+// TestReaderEnded checks that lines are counted as dropped when the destination has failed.
+func TestReaderEnded(t *testing.T) {
 	out := &pipe{ended: errors.New("broken pipe")}
 	bubble(t, out, 100, func(t *testing.T, w *Writer) {
 		before := testutil.ToFloat64(droppedTotal)
@@ -113,7 +113,7 @@ func TestAReaderThatHasEnded(t *testing.T) {
 	})
 }
 
-func TestALineLargerThanTheQueue(t *testing.T) {
+func TestLineLargerThanQueue(t *testing.T) {
 	out := &pipe{}
 	bubble(t, out, 10, func(t *testing.T, w *Writer) {
 		fmt.Fprint(w, strings.Repeat("x", 11))

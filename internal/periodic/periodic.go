@@ -7,25 +7,32 @@ import (
 	"time"
 )
 
-// Every calls work after each pause until ctx ends. If one or more pauses end while work is
-// running, one call follows immediately.
-func Every(ctx context.Context, pause time.Duration, work func(context.Context)) {
-	tick := time.NewTicker(pause)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-			work(ctx)
-		case <-ctx.Done():
-			return
+// Every yields after each pause until ctx ends. If one or more pauses end while the body of the loop
+// is running, it yields once more immediately.
+func Every(ctx context.Context, pause time.Duration) func(yield func() bool) {
+	return func(yield func() bool) {
+		tick := time.NewTicker(pause)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				if !yield() {
+					return
+				}
+			case <-ctx.Done():
+				return
+			}
 		}
 	}
 }
 
-// Now calls work immediately, and then as [Every] does.
-func Now(ctx context.Context, pause time.Duration, work func(context.Context)) {
-	work(ctx)
-	Every(ctx, pause, work)
+// Now yields immediately, and then as [Every] does.
+func Now(ctx context.Context, pause time.Duration) func(yield func() bool) {
+	return func(yield func() bool) {
+		if yield() {
+			Every(ctx, pause)(yield)
+		}
+	}
 }
 
 // Pause waits for d. If ctx ends earlier, it returns the error of ctx.

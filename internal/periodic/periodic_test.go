@@ -17,9 +17,10 @@ import (
 func TestEvery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
 		began := time.Now()
 		var at []time.Duration
-		Every(ctx, time.Second, func(context.Context) {
+		for range Every(ctx, time.Second) {
 			at = append(at, time.Since(began))
 			switch len(at) {
 			case 2:
@@ -27,7 +28,7 @@ func TestEvery(t *testing.T) {
 			case 5:
 				cancel()
 			}
-		})
+		}
 		var want []time.Duration
 		for _, ms := range []int{1000, 2000, 5500, 6000, 7000} {
 			want = append(want, time.Duration(ms)*time.Millisecond)
@@ -36,12 +37,14 @@ func TestEvery(t *testing.T) {
 	})
 }
 
-func TestEveryEndsWhileItWaits(t *testing.T) {
+func TestEveryEndsDuringPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		began := time.Now()
-		Every(ctx, time.Hour, func(context.Context) { t.Error("it is not time yet") })
+		for range Every(ctx, time.Hour) {
+			t.Error("it is not time yet")
+		}
 		assert.Equal(t, time.Minute, time.Since(began))
 	})
 }
@@ -52,7 +55,9 @@ func TestNow(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
 		defer cancel()
 		n := 0
-		Now(ctx, time.Minute, func(context.Context) { n++ })
+		for range Now(ctx, time.Minute) {
+			n++
+		}
 		assert.Equal(t, 2, n)
 	})
 }

@@ -21,9 +21,9 @@ func section(t *testing.T, path, heading string) string {
 	return part
 }
 
-// TestEachKeyOfAnIDEnds checks that docs/security.md lists each key that contains the id of an
+// TestDocumentedKeyExpiry checks that docs/security.md lists each key that contains the id of an
 // agent, an author or an item, with the end of its data.
-func TestEachKeyOfAnIDEnds(t *testing.T) {
+func TestDocumentedKeyExpiry(t *testing.T) {
 	t.Parallel()
 	told := section(t, "../../docs/security.md", "### An id that is used again")
 	ofIDs := regexp.MustCompile("(?m)^\\| `([^`]*<(?:agent_id|author_id|author|id|hash of agent)>[^`]*)`")

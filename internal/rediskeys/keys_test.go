@@ -50,8 +50,8 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// TestStampsAreSpread checks the slots of the keys on a cluster.
-func TestStampsAreSpread(t *testing.T) {
+// TestStampSlots checks the slots of the keys on a cluster.
+func TestStampSlots(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, []string{"p:lists:stamp"}, New("p:", false).Stamps())
 	client, prefix := testenv.RedisCluster(t)
@@ -81,9 +81,9 @@ type reply string
 func (r reply) Error() string { return string(r) }
 func (reply) RedisError()     {}
 
-// TestWhatIsAnOutage checks that every error is an outage, except those about the command.
+// TestErrorIsOutage checks that every error is an outage, except those about the command.
 // docs/reliability.md has the table.
-func TestWhatIsAnOutage(t *testing.T) {
+func TestErrorIsOutage(t *testing.T) {
 	for err, want := range map[error]bool{
 		nil:                      false,
 		redis.Nil:                false,
@@ -161,7 +161,7 @@ func TestWhatIsAnOutage(t *testing.T) {
 	}
 }
 
-func TestPendingTTLOutlivesItsEntries(t *testing.T) {
+func TestPendingTTL(t *testing.T) {
 	const day = 24 * time.Hour
 	for counts, want := range map[time.Duration]time.Duration{
 		30 * time.Minute: 8 * day, 7 * day: 8 * day, 30 * day: 31 * day,

@@ -12,9 +12,9 @@ import (
 	"github.com/freshet/freshet/internal/sqlitefile"
 )
 
-// TestEachColumnOfAnIDEnds checks that docs/security.md lists each column of the catalog that holds
-// ids, with the end of its data.
-func TestEachColumnOfAnIDEnds(t *testing.T) {
+// TestDocumentedColumnExpiry checks that docs/security.md lists each column of the catalog that
+// holds ids, with the end of its data.
+func TestDocumentedColumnExpiry(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/security.md")
 	require.NoError(t, err)

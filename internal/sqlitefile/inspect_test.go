@@ -64,7 +64,7 @@ func TestLookChangesNothing(t *testing.T) {
 	look(true)
 }
 
-func TestLookTellsWhatIsWrong(t *testing.T) {
+func TestLookReportsDefects(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "catalog.db")
 	_, err := sqlitefile.Catalog.Inspect(t.Context(), path)

@@ -75,9 +75,10 @@ func atVersion(t *testing.T, s *sqlitefile.Schema, version int) (path string) {
 	return path
 }
 
-// TestFilesThatAreNotWhole removes each table, column, index and trigger from a file of each version
-// of each schema: the file is refused, with the name of what is missing, and not changed.
-func TestFilesThatAreNotWhole(t *testing.T) {
+// TestIncompleteFilesRefused removes each table, column, index and trigger from a file of each
+// version of each schema: the file is refused, with the name of what is missing, and not
+// changed.
+func TestIncompleteFilesRefused(t *testing.T) {
 	t.Parallel()
 	for _, s := range schemas {
 		for version := 1; version <= len(s.Migrations); version++ {
@@ -105,9 +106,9 @@ func TestFilesThatAreNotWhole(t *testing.T) {
 	}
 }
 
-// TestFilesWithAnotherVersionNumber changes the version number of files, which are refused, and not
+// TestFilesWithWrongVersionNumber changes the version number of files, which are refused, and not
 // changed.
-func TestFilesWithAnotherVersionNumber(t *testing.T) {
+func TestFilesWithWrongVersionNumber(t *testing.T) {
 	t.Parallel()
 	for _, s := range schemas {
 		for version := 1; version <= len(s.Migrations); version++ {

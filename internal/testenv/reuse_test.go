@@ -16,9 +16,9 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(testenv.Reuse(m).Run()) }
 
-// TestAReusedSchemaHasNoRows checks that a test gets the tables of the previous one, without its
+// TestReusedSchemaEmpty checks that a test gets the tables of the previous one, without its
 // rows but with the record of the migrations.
-func TestAReusedSchemaHasNoRows(t *testing.T) {
+func TestReusedSchemaEmpty(t *testing.T) {
 	testenv.PostgresURL(t)
 	var first string
 	t.Run("writes", func(t *testing.T) {
@@ -34,9 +34,9 @@ func TestAReusedSchemaHasNoRows(t *testing.T) {
 	})
 }
 
-// TestReusedIndicesHaveNoDocuments checks that a test gets the indices of the previous one, without
+// TestReusedIndicesEmpty checks that a test gets the indices of the previous one, without
 // their documents.
-func TestReusedIndicesHaveNoDocuments(t *testing.T) {
+func TestReusedIndicesEmpty(t *testing.T) {
 	const document = `{"n":1}`
 	var name string
 	t.Run("writes", func(t *testing.T) {

@@ -33,7 +33,7 @@ func TestConformance(t *testing.T) {
 }
 
 // Someone deletes the index while servers run, or restores an older state.
-func TestTheIndexIsMadeAgain(t *testing.T) {
+func TestIndexRecreated(t *testing.T) {
 	address, index := testenv.Elastic(t)
 	client := connect(t, address)
 	s := rankingelastic.New(client, index)
@@ -77,7 +77,7 @@ func (g *gone) Perform(req *http.Request) (*http.Response, error) {
 	return g.Client.Perform(req)
 }
 
-func TestVersionsOfAnIndexThatGoes(t *testing.T) {
+func TestVersionsIndexDeleted(t *testing.T) {
 	address, index := testenv.Elastic(t)
 	client := connect(t, address)
 	v := ranking.Version{Version: 1, By: "ana", Live: feed.Live{Ranking: feed.Ranking{Decay: feed.Decay{Scale: 1e12, Decay: 0.5}, Base: 1}}}

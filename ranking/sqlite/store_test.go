@@ -35,7 +35,7 @@ func TestConformance(t *testing.T) {
 	rankingtest.Run(t, func(t *testing.T) ranking.Store { return open(t, filepath.Join(t.TempDir(), "c.db")) })
 }
 
-func TestClosedIsUnavailable(t *testing.T) {
+func TestClosedStoreUnavailable(t *testing.T) {
 	file, err := sqlitefile.Catalog.Open(t.Context(), filepath.Join(t.TempDir(), "c.db"))
 	require.NoError(t, err)
 	require.NoError(t, file.Close())
@@ -43,7 +43,7 @@ func TestClosedIsUnavailable(t *testing.T) {
 	require.ErrorIs(t, err, ranking.ErrUnavailable)
 }
 
-func TestADamagedRankingIsNotUsed(t *testing.T) {
+func TestDamagedRankingNotUsed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.db")
 	s := open(t, path)
 	script(t, path, `INSERT INTO ranking_versions (version, doc) VALUES (1, '{"version":1,"live":{"ranking":{"tomorrow":1}}}')`)

@@ -18,7 +18,7 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-func TestBodyIsTheSameForEqualQueries(t *testing.T) {
+func TestBodyDeterministic(t *testing.T) {
 	t.Parallel()
 	schema := esindex.OwnSchema(esindex.Fields{})
 	q := feed.Query{
@@ -101,7 +101,7 @@ func TestDecode(t *testing.T) {
 }
 
 // The mapping does not guarantee the contents of documents, so unusable ones are no error.
-func TestDecodeLeavesOut(t *testing.T) {
+func TestDecodeSkipsUnusable(t *testing.T) {
 	t.Parallel()
 	own := esindex.OwnSchema(esindex.Fields{})
 	for sort, reason := range map[string]int{
@@ -119,9 +119,9 @@ func TestDecodeLeavesOut(t *testing.T) {
 	}
 }
 
-// TestADecodedAnswerHoldsLittle measures the memory that an answer retains, since caches hold
+// TestDecodeRetainedMemory measures the memory that an answer retains, since caches hold
 // hundreds of them.
-func TestADecodedAnswerHoldsLittle(t *testing.T) {
+func TestDecodeRetainedMemory(t *testing.T) {
 	story := func(hits int) []byte { // all in one group
 		return bytes.ReplaceAll(answerOf(hits), []byte("null]"), []byte(`"story"]`))
 	}

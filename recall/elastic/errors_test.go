@@ -82,7 +82,7 @@ func TestErrors(t *testing.T) {
 	})
 }
 
-func TestIllegalIDsAreLeftOut(t *testing.T) {
+func TestInvalidIDsSkipped(t *testing.T) {
 	t.Parallel()
 	client, name := connect(t)
 	_, err := esindex.Ensure(t.Context(), client, name, esindex.Fields{})

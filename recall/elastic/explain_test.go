@@ -13,9 +13,9 @@ import (
 	recallelastic "github.com/freshet/freshet/recall/elastic"
 )
 
-// TestExplainExisting explains items of an external index: fields that some documents or the whole
-// index lack count as absent.
-func TestExplainExisting(t *testing.T) {
+// TestExplainExternalIndex explains items of an external index: fields that some documents or
+// the whole index lack count as absent.
+func TestExplainExternalIndex(t *testing.T) {
 	t.Parallel()
 	date := func(at time.Time) any { return at.UnixMilli() }
 	bare := mapped

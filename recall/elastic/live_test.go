@@ -78,9 +78,9 @@ func (s *spy) Perform(req *http.Request) (*http.Response, error) {
 	return s.Client.Perform(req)
 }
 
-// TestLivePopularityCostsNothingUnused checks the query: it has a function for each weight and live
+// TestLivePopularityQueryFunctions checks the query: it has a function for each weight and live
 // epoch, and none if live popularity is unused.
-func TestLivePopularityCostsNothingUnused(t *testing.T) {
+func TestLivePopularityQueryFunctions(t *testing.T) {
 	t.Parallel()
 	_, client, index := open(t, []feed.Item{item("a", 0, "a")})
 	seen := &spy{Client: client}

@@ -17,9 +17,9 @@ import (
 	recallelastic "github.com/freshet/freshet/recall/elastic"
 )
 
-// TestSettingsOfOthers: an external index with low limits, in a cluster that refuses expensive
-// queries, returns the same items as one without limits.
-func TestSettingsOfOthers(t *testing.T) {
+// TestExternalIndexSettings: an external index with low limits, in a cluster that refuses
+// expensive queries, returns the same items as one without limits.
+func TestExternalIndexSettings(t *testing.T) {
 	t.Parallel()
 	many := make([]string, 40)
 	for i := range many {
@@ -73,9 +73,9 @@ func TestSettingsOfOthers(t *testing.T) {
 	}
 }
 
-// TestLanguagesThatAreNotListed: without doc values languages are judged by the content alone. If
+// TestLanguagesWithoutDocValues: without doc values languages are judged by the content alone. If
 // the index knows more than the content, they are found by their codes.
-func TestLanguagesThatAreNotListed(t *testing.T) {
+func TestLanguagesWithoutDocValues(t *testing.T) {
 	t.Parallel()
 	for field, want := range map[string][]string{
 		`{"type": "keyword"}`:                      {"s0", "s1"},

@@ -145,8 +145,8 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// TestScoreIsTheFormula computes every score a second time, from its definition.
-func TestScoreIsTheFormula(t *testing.T) {
+// TestScoreEqualsFormula computes every score a second time, from its definition.
+func TestScoreEqualsFormula(t *testing.T) {
 	t.Parallel()
 	items := []feed.Item{
 		item("now", 0, "rust in production", "rust", "go"),

@@ -10,10 +10,10 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// TestSpellingsInAnIndexOfOthers: interests match tags as written, mutes also match the folded
+// TestExternalIndexSpellings: interests match tags as written, mutes also match the folded
 // form, and a language matches all values that may mean it. Other exclusions are judged by the
 // content.
-func TestSpellingsInAnIndexOfOthers(t *testing.T) {
+func TestExternalIndexSpellings(t *testing.T) {
 	t.Parallel()
 	epoch := func(at time.Time) any { return at.Unix() }
 	var docs []map[string]any

@@ -122,9 +122,9 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// TestTheListFillsWhatTheCatalogCannotAnswer checks that the error remains only if an item is
+// TestListFillsCatalogOutage checks that the error remains only if an item is
 // missing.
-func TestTheListFillsWhatTheCatalogCannotAnswer(t *testing.T) {
+func TestListFillsCatalogOutage(t *testing.T) {
 	t.Parallel()
 	under, c := kept(t)
 	under.before = true
@@ -145,9 +145,9 @@ func TestTheListFillsWhatTheCatalogCannotAnswer(t *testing.T) {
 	assert.Equal(t, []string{"", "b"}, titles(t, docs), "the catalog answers that it is not there")
 }
 
-// TestTheListIsToldWhatIsWritten checks that writes update the list, so it shows nothing deleted or
+// TestListFollowsWrites checks that writes update the list, so it shows nothing deleted or
 // outdated.
-func TestTheListIsToldWhatIsWritten(t *testing.T) {
+func TestListFollowsWrites(t *testing.T) {
 	t.Parallel()
 	under, c := kept(t)
 	put(t, c, "a", "A2")
@@ -168,9 +168,9 @@ func TestTheListIsToldWhatIsWritten(t *testing.T) {
 	assert.Equal(t, []string{"A2", "", "C2", ""}, titles(t, docs))
 }
 
-// TestWhatMayBeDeletedIsNotShown: a removal that failed may have succeeded, with only its reply
+// TestListHidesFailedRemovals: a removal that failed may have succeeded, with only its reply
 // lost.
-func TestWhatMayBeDeletedIsNotShown(t *testing.T) {
+func TestListHidesFailedRemovals(t *testing.T) {
 	t.Parallel()
 	under, c := kept(t)
 	under.before, under.after = true, true

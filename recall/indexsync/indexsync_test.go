@@ -87,8 +87,8 @@ func put(t *testing.T, c catalog.Writer, items ...feed.Item) {
 	require.NoError(t, errors.Join(append(errs, err)...))
 }
 
-// TestEachWriteIsIndexed checks that the index always has the same items as the catalog.
-func TestEachWriteIsIndexed(t *testing.T) {
+// TestWritesIndexed checks that the index always has the same items as the catalog.
+func TestWritesIndexed(t *testing.T) {
 	t.Parallel()
 	x := newIndex()
 	c := open(t, file(t), x)
@@ -126,9 +126,9 @@ func TestEachWriteIsIndexed(t *testing.T) {
 	assert.Equal(t, map[string]string{"c": "C", "d": "D"}, x.items, "what failed changes nothing")
 }
 
-// TestOpenBuildsTheIndex checks that the index gets all stored items and counts, in batches that
+// TestOpenBuildsIndex checks that the index gets all stored items and counts, in batches that
 // use little memory.
-func TestOpenBuildsTheIndex(t *testing.T) {
+func TestOpenBuildsIndex(t *testing.T) {
 	t.Parallel()
 	items := file(t)
 	var many []feed.Item

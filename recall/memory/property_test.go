@@ -331,8 +331,8 @@ func TestEqualsReferenceInBlocks(t *testing.T) {
 	}
 }
 
-// TestPopularFarBehind hides one popular item behind many blocks of others that cannot be among the
-// results.
+// TestPopularFarBehind hides one popular item behind many blocks of others that cannot be among
+// the results.
 func TestPopularFarBehind(t *testing.T) {
 	t.Parallel()
 	items := make([]feed.Item, 5000)
@@ -351,9 +351,9 @@ func TestPopularFarBehind(t *testing.T) {
 	assert.Equal(t, []string{"0", "4500"}, []string{r.Candidates[0].ID, r.Candidates[1].ID})
 }
 
-// TestUnusedTermsAreDropped fills a catalog with words, replaces them, and checks the remaining
+// TestUnusedTermsDropped fills a catalog with words, replaces them, and checks the remaining
 // terms.
-func TestUnusedTermsAreDropped(t *testing.T) {
+func TestUnusedTermsDropped(t *testing.T) {
 	t.Parallel()
 	s := recallmemory.New()
 	items := make([]feed.Item, 500)
@@ -378,8 +378,8 @@ func TestUnusedTermsAreDropped(t *testing.T) {
 	assert.InEpsilon(t, 0.2, r.Candidates[0].Score, 1e-6)
 }
 
-// TestSegmentsStayFew writes items one at a time.
-func TestSegmentsStayFew(t *testing.T) {
+// TestSegmentsMerged writes items one at a time.
+func TestSegmentsMerged(t *testing.T) {
 	t.Parallel()
 	s := recallmemory.New()
 	for i := range 3000 {
@@ -394,9 +394,9 @@ func TestSegmentsStayFew(t *testing.T) {
 	assert.Zero(t, s.Segments())
 }
 
-// TestReadersSeeWholeBatches reads while items are replaced: every answer is a consistent snapshot,
-// and a write is visible when it returns.
-func TestReadersSeeWholeBatches(t *testing.T) {
+// TestConcurrentReadsSeeWholeBatches reads while items are replaced: every answer is a
+// consistent snapshot, and a write is visible when it returns.
+func TestConcurrentReadsSeeWholeBatches(t *testing.T) {
 	t.Parallel()
 	s := recallmemory.New()
 	version := func(n int) []feed.Item {
@@ -439,9 +439,9 @@ func TestReadersSeeWholeBatches(t *testing.T) {
 	}
 }
 
-// TestReadersWhileCountsChange reads while items become popular and are replaced: every answer
+// TestConcurrentReadsDuringCounts reads while items become popular and are replaced: every answer
 // contains every item once.
-func TestReadersWhileCountsChange(t *testing.T) {
+func TestConcurrentReadsDuringCounts(t *testing.T) {
 	t.Parallel()
 	s := recallmemory.New()
 	items := make([]feed.Item, 50)

@@ -99,9 +99,9 @@ func alone(items []feed.Item) []feed.Item {
 	return items
 }
 
-// TestComputeIsStraight compares with scoring every item, for typical ages and reactions and for
-// ones that hide the best items behind others.
-func TestComputeIsStraight(t *testing.T) {
+// TestComputeEqualsReference compares with scoring every item, for typical ages and reactions
+// and for ones that hide the best items behind others.
+func TestComputeEqualsReference(t *testing.T) {
 	t.Parallel()
 	week := func(r *rand.Rand) time.Duration { return time.Duration(r.Int64N(int64(9*24*time.Hour))) - 12*time.Hour }
 	few := func(r *rand.Rand) int64 { return r.Int64N(20) }
@@ -134,9 +134,9 @@ func TestComputeIsStraight(t *testing.T) {
 	}
 }
 
-// TestComputeLeavesOutWhatIsGone: contents are read after the index, which may lag behind
+// TestComputeSkipsDeleted: contents are read after the index, which may lag behind
 // deletions.
-func TestComputeLeavesOutWhatIsGone(t *testing.T) {
+func TestComputeSkipsDeleted(t *testing.T) {
 	t.Parallel()
 	items := made(1, 10, func(*rand.Rand) time.Duration { return time.Hour }, func(r *rand.Rand) int64 { return 1 + r.Int64N(9) })
 	index, docs := library(items)
@@ -158,7 +158,7 @@ func (broken) Docs(context.Context, []string) ([]feed.Doc, error) {
 	return nil, fmt.Errorf("%w: no connection", catalog.ErrUnavailable)
 }
 
-func TestComputeFails(t *testing.T) {
+func TestComputeFailure(t *testing.T) {
 	t.Parallel()
 	index, docs := library(made(1, 10, func(*rand.Rand) time.Duration { return 0 }, func(*rand.Rand) int64 { return 1 }))
 	_, err := trending.Compute(t.Context(), broken{}, docs, noon, 10)

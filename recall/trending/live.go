@@ -71,13 +71,13 @@ func (l *Live) age(s *Set) time.Duration { return l.cfg.Clock().Sub(time.Unix(s.
 // Run calls [Live.Update] every few seconds until ctx ends.
 func (l *Live) Run(ctx context.Context) {
 	failing := periodic.Failing{Fails: "the trending set cannot be updated; the last one stays in use", Again: "the trending set is updated again"}
-	periodic.Now(ctx, checkEvery, func(ctx context.Context) {
+	for range periodic.Now(ctx, checkEvery) {
 		failing.Tell(ctx, l.cfg.Logger, l.Update(ctx))
 		s := l.set.Load()
 		if s != nil {
 			ageSeconds.Set(max(0, l.age(s).Seconds()))
 		}
-	})
+	}
 }
 
 // Update loads the set from the store. If a new one is due and no other server has reserved it,

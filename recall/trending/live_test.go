@@ -77,7 +77,7 @@ func server(c clock, store trending.Store, cfg trending.Config) (*trending.Live,
 	return trending.NewLive(store, count, docs, cfg), count
 }
 
-func TestOneServerComputes(t *testing.T) {
+func TestComputeOnOneServer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c, store := at(noon), &trendingtest.Memory{}
@@ -109,8 +109,8 @@ func TestOneServerComputes(t *testing.T) {
 	})
 }
 
-// TestAServerAloneComputes checks that a server without a store computes the set itself.
-func TestAServerAloneComputes(t *testing.T) {
+// TestComputeWithoutStore checks that a server without a store computes the set itself.
+func TestComputeWithoutStore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l, asked := server(at(noon), nil, trending.Config{})
@@ -126,9 +126,9 @@ func TestAServerAloneComputes(t *testing.T) {
 	})
 }
 
-// TestAnotherTakesOver kills the server that computes: another takes over when its lease has
+// TestComputeTakenOver kills the server that computes: another takes over when its lease has
 // expired.
-func TestAnotherTakesOver(t *testing.T) {
+func TestComputeTakenOver(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c, store := at(noon), &trendingtest.Memory{}
@@ -154,7 +154,7 @@ func TestAnotherTakesOver(t *testing.T) {
 	})
 }
 
-func TestTheLastSetStays(t *testing.T) {
+func TestLastSetKeptStoreDown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c, store := at(noon), &flaky{Store: &trendingtest.Memory{}}
@@ -177,8 +177,8 @@ func TestTheLastSetStays(t *testing.T) {
 	})
 }
 
-// TestASetFromTheFuture: a server with a wrong clock has stored a set from the future.
-func TestASetFromTheFuture(t *testing.T) {
+// TestSetFromFuture: a server with a wrong clock has stored a set from the future.
+func TestSetFromFuture(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store := &trendingtest.Memory{}
@@ -192,8 +192,8 @@ func TestASetFromTheFuture(t *testing.T) {
 	})
 }
 
-// TestRunLooks checks the store every five seconds; the store is down at first.
-func TestRunLooks(t *testing.T) {
+// TestRunPolls checks the store every five seconds; the store is down at first.
+func TestRunPolls(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c, store := at(noon), &flaky{Store: &trendingtest.Memory{}}

@@ -71,7 +71,7 @@ func TestSource(t *testing.T) {
 	}
 }
 
-func TestSourceTellsWhatItProposes(t *testing.T) {
+func TestSourceProposals(t *testing.T) {
 	t.Parallel()
 	s := trending.NewSource(fixed{five, true}, nil)
 	got, err := s.Propose(t.Context(), feed.Query{N: 1, Origin: noon})

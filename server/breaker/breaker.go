@@ -96,7 +96,7 @@ func (b *Breaker) isDown(c gobreaker.Counts) bool {
 var errCallerGone = errors.New("the caller did not wait for the answer")
 
 func newBreaker(name string, isDown func(gobreaker.Counts) bool, log *slog.Logger) *gobreaker.TwoStepCircuitBreaker[any] {
-	breaker := func(closed float64) { setState(name, func(u *upState) { u.breaker = closed }) }
+	breaker := func(closed float64) { setState(name, ofBreaker, closed) }
 	breaker(1)
 	return gobreaker.NewTwoStepCircuitBreaker[any](gobreaker.Settings{
 		Name: name, Interval: window, Timeout: openPause, MaxRequests: probes,
@@ -224,7 +224,13 @@ var dependencyUp = promauto.NewGaugeVec(prometheus.GaugeOpts{
 // upState holds two values from 0 to 1 for a dependency: the result of the last check, and the
 // state of its breaker. The lower one is published: a successful check does not hide that calls
 // fail at once, and a half-open breaker does not interrupt an alert.
-type upState struct{ check, breaker float64 }
+type upState [2]float64
+
+// Indexes of an upState.
+const (
+	ofCheck = iota
+	ofBreaker
+)
 
 // ups holds the states of this process's dependencies, by name.
 var ups = struct {
@@ -232,16 +238,16 @@ var ups = struct {
 	of map[string]upState
 }{of: map[string]upState{}}
 
-func setState(name string, change func(*upState)) {
+func setState(name string, part int, value float64) {
 	ups.mu.Lock()
 	defer ups.mu.Unlock()
 	state, ok := ups.of[name]
 	if !ok {
-		state = upState{check: 1, breaker: 1}
+		state = upState{1, 1}
 	}
-	change(&state)
+	state[part] = value
 	ups.of[name] = state
-	dependencyUp.WithLabelValues(name).Set(min(state.check, state.breaker))
+	dependencyUp.WithLabelValues(name).Set(min(state[ofCheck], state[ofBreaker]))
 }
 
 // RecordCheck publishes whether a dependency answered its last check.
@@ -250,5 +256,5 @@ func RecordCheck(name string, answered bool) {
 	if answered {
 		state = 1
 	}
-	setState(name, func(u *upState) { u.check = state })
+	setState(name, ofCheck, state)
 }

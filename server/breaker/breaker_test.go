@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestWhenABreakerOpens checks the state of a breaker after a sequence of answers and failures.
-func TestWhenABreakerOpens(t *testing.T) {
+// TestBreakerOpens checks the state of a breaker after a sequence of answers and failures.
+func TestBreakerOpens(t *testing.T) {
 	failure := errors.New("no answer")
 	for _, tt := range []struct {
 		name string
@@ -66,9 +66,9 @@ func TestWhenABreakerOpens(t *testing.T) {
 	}
 }
 
-// TestUpIsTheWorseOfLookAndBreaker follows an outage of one dependency: neither the check nor the
+// TestUpNeedsCheckAndBreaker follows an outage of one dependency: neither the check nor the
 // breaker reports it as up while the other reports it as down.
-func TestUpIsTheWorseOfLookAndBreaker(t *testing.T) {
+func TestUpNeedsCheckAndBreaker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const name = "up-test"
 		up := func() float64 { return testutil.ToFloat64(dependencyUp.WithLabelValues(name)) }

@@ -29,9 +29,9 @@ func hang(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// TestADatabaseThatHangs checks that a hanging database costs a request a third of its time, once,
+// TestDatabaseHangs checks that a hanging database costs a request a third of its time, once,
 // and other work half a minute.
-func TestADatabaseThatHangs(t *testing.T) {
+func TestDatabaseHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, request, began := newTestDatabase(), Begin(t.Context()), time.Now()
 		require.ErrorIs(t, b.Guard(request, "read", hang), context.DeadlineExceeded)
@@ -47,9 +47,9 @@ func TestADatabaseThatHangs(t *testing.T) {
 	})
 }
 
-// TestASlowCallIsNoLostDatabase checks that slow calls time out without affecting others, unless
+// TestDatabaseSlowCall checks that slow calls time out without affecting others, unless
 // the database does not answer a ping, either: then it is down.
-func TestASlowCallIsNoLostDatabase(t *testing.T) {
+func TestDatabaseSlowCall(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		ping error
@@ -84,9 +84,9 @@ func TestASlowCallIsNoLostDatabase(t *testing.T) {
 	}
 }
 
-// TestARedisThatIsLostIsNoLostDatabase checks that a request that gave up Redis still queries the
+// TestDatabaseCalledAfterRedisGivenUp checks that a request that gave up Redis still queries the
 // database.
-func TestARedisThatIsLostIsNoLostDatabase(t *testing.T) {
+func TestDatabaseCalledAfterRedisGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		request := Begin(t.Context())
 		require.Error(t, read(request, newTestRedis(0, nil), &replies{ends: []error{errLost}}))
@@ -94,8 +94,8 @@ func TestARedisThatIsLostIsNoLostDatabase(t *testing.T) {
 	})
 }
 
-// TestWhatCountsAgainstTheDatabase checks which results of calls open the breaker.
-func TestWhatCountsAgainstTheDatabase(t *testing.T) {
+// TestDatabaseBreakerFailures checks which results of calls open the breaker.
+func TestDatabaseBreakerFailures(t *testing.T) {
 	for end, open := range map[error]bool{nil: false, errLost: true, errors.New("no such row"): false} {
 		b := newTestDatabase()
 		for range LeastCalls {
@@ -108,7 +108,7 @@ func TestWhatCountsAgainstTheDatabase(t *testing.T) {
 	}
 }
 
-func TestARequestIsMarkedOnce(t *testing.T) {
+func TestDatabaseRequestMarkedOnce(t *testing.T) {
 	assert.False(t, InRequest(t.Context()))
 	assert.True(t, InRequest(Begin(t.Context())))
 }

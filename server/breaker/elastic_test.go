@@ -29,9 +29,9 @@ func (h hangs) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, context.Cause(r.Context())
 }
 
-// TestCallersWhoDoNotWait checks that a call canceled by its caller does not count against
+// TestElasticsearchCallCanceled checks that a call canceled by its caller does not count against
 // Elasticsearch, while one that the breaker's own limit ends counts if a ping also gets no answer.
-func TestCallersWhoDoNotWait(t *testing.T) {
+func TestElasticsearchCallCanceled(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		patience time.Duration
@@ -94,9 +94,9 @@ func (b body) Read(p []byte) (int, error) {
 
 func (body) Close() error { return nil }
 
-// TestRequestsAreBounded checks that uploads have a longer limit than other requests, and that an
-// answer can be read until its body is closed.
-func TestRequestsAreBounded(t *testing.T) {
+// TestElasticsearchRequestTimeouts checks that uploads have a longer limit than other requests,
+// and that an answer can be read until its body is closed.
+func TestElasticsearchRequestTimeouts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var left time.Duration
 		b := NewElastic(answers{http.StatusOK, &left}, 3*time.Second, slog.New(slog.DiscardHandler))
@@ -118,9 +118,9 @@ func TestRequestsAreBounded(t *testing.T) {
 	})
 }
 
-// TestUnavailableIsNoAnswer checks that statuses with which a proxy reports a dead Elasticsearch
-// open the breaker, and that other error statuses do not.
-func TestUnavailableIsNoAnswer(t *testing.T) {
+// TestElasticsearchProxyStatuses checks that statuses with which a proxy reports a dead
+// Elasticsearch open the breaker, and that other error statuses do not.
+func TestElasticsearchProxyStatuses(t *testing.T) {
 	for status, open := range map[int]bool{
 		http.StatusServiceUnavailable: true, http.StatusGatewayTimeout: true,
 		http.StatusBadRequest: false, http.StatusTooManyRequests: false, http.StatusInternalServerError: false,

@@ -48,9 +48,9 @@ func newTestRedis(patience time.Duration, masters Masters) Redis {
 	return NewRedis("redis", patience, masters, slog.New(slog.DiscardHandler))
 }
 
-// TestARequestTriesAgain checks that a request retries within its patience, because a Redis that
-// recovers meanwhile is not down. Background work does not retry.
-func TestARequestTriesAgain(t *testing.T) {
+// TestRedisRetryWithinPatience checks that a request retries within its patience, because a
+// Redis that recovers meanwhile is not down. Background work does not retry.
+func TestRedisRetryWithinPatience(t *testing.T) {
 	for name, c := range map[string]struct {
 		ends    []error
 		request bool
@@ -83,9 +83,9 @@ func TestARequestTriesAgain(t *testing.T) {
 	}
 }
 
-// TestARequestGivesUpOnce checks that an unanswered call costs a request its patience only once.
-// Other requests and background work still call Redis.
-func TestARequestGivesUpOnce(t *testing.T) {
+// TestRedisPatienceOncePerRequest checks that an unanswered call costs a request its patience
+// only once. Other requests and background work still call Redis.
+func TestRedisPatienceOncePerRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, ctx := newTestRedis(10*time.Millisecond, nil), Begin(t.Context())
 		dead := &replies{ends: []error{io.EOF, io.EOF}}
@@ -105,8 +105,8 @@ func TestARequestGivesUpOnce(t *testing.T) {
 	})
 }
 
-// TestWhatCountsAgainstRedis checks which results of calls open the breaker.
-func TestWhatCountsAgainstRedis(t *testing.T) {
+// TestRedisBreakerFailures checks which results of calls open the breaker.
+func TestRedisBreakerFailures(t *testing.T) {
 	for _, c := range []struct {
 		end  error
 		open bool
@@ -135,9 +135,9 @@ func TestWhatCountsAgainstRedis(t *testing.T) {
 	}
 }
 
-// TestARefusedPipelineTellsEachCommand checks that each command of a refused pipeline has the
+// TestRedisPipelineRefused checks that each command of a refused pipeline has the
 // reason as its error.
-func TestARefusedPipelineTellsEachCommand(t *testing.T) {
+func TestRedisPipelineRefused(t *testing.T) {
 	b := newTestRedis(time.Minute, nil)
 	cmds := []redis.Cmder{redis.NewStringCmd(t.Context(), "get", "a"), redis.NewStringCmd(t.Context(), "get", "b")}
 	send := b.ProcessPipelineHook(func(context.Context, []redis.Cmder) error { return io.EOF })
@@ -157,9 +157,9 @@ func (h *held) Dialled(string)                 { h.dialled++ }
 func (h *held) HoldConnection(context.Context) { h.connections++ }
 func (h *held) HoldRequest(context.Context)    { h.requests++ }
 
-// TestMastersHoldUpTheFirstCallOfARequest checks that the masters hold the first call of a request,
+// TestRedisMastersHoldFirstCall checks that the masters hold the first call of a request,
 // and new connections for any call.
-func TestMastersHoldUpTheFirstCallOfARequest(t *testing.T) {
+func TestRedisMastersHoldFirstCall(t *testing.T) {
 	h := &held{}
 	b := newTestRedis(time.Minute, h)
 	ctx := Begin(t.Context())

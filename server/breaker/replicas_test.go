@@ -45,9 +45,9 @@ func guarded(t *testing.T, cfg configs.Config) (redis.UniversalClient, rediskeys
 	return client, connect.Replicas(cfg, b), b
 }
 
-// TestWritesThatWaitPassTheBreaker makes only writes that wait for a replica: each counts once, and
+// TestReplicaWaitsCountInBreaker makes only writes that wait for a replica: each counts once, and
 // their failures open the breaker.
-func TestWritesThatWaitPassTheBreaker(t *testing.T) {
+func TestReplicaWaitsCountInBreaker(t *testing.T) {
 	for name, config := range map[string]func(*testing.T) configs.Config{"cluster": onCluster, "sentinel": throughSentinel} {
 		t.Run(name, func(t *testing.T) {
 			cfg := config(t)
@@ -73,9 +73,9 @@ func TestWritesThatWaitPassTheBreaker(t *testing.T) {
 	}
 }
 
-// TestTooFewReplicasAreNoDeadRedis checks that waiting for more replicas than exist does not open
-// the breaker.
-func TestTooFewReplicasAreNoDeadRedis(t *testing.T) {
+// TestTooFewReplicasKeepBreakerClosed checks that waiting for more replicas than exist does not
+// open the breaker.
+func TestTooFewReplicasKeepBreakerClosed(t *testing.T) {
 	t.Parallel()
 	cfg := onCluster(t)
 	client, waiting, b := guarded(t, cfg)

@@ -37,9 +37,9 @@ func (s server) Time(ctx context.Context) *redis.TimeCmd {
 
 func ours() time.Time { return noon }
 
-// TestAWarningIsOfTheLastAnswer checks that the previous warning remains while Redis does not
+// TestSkewWarningRedisDown checks that the previous warning remains while Redis does not
 // answer.
-func TestAWarningIsOfTheLastAnswer(t *testing.T) {
+func TestSkewWarningRedisDown(t *testing.T) {
 	r := OfRedis(server{now: noon.Add(MostSkew)}, ours)
 	assert.Empty(t, r.Warning(), "nothing is known yet")
 	require.NoError(t, r.Ask(t.Context()))

@@ -11,8 +11,8 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// TestCheckMastersOfACluster checks the three masters, each with its replica, clock and settings.
-func TestCheckMastersOfACluster(t *testing.T) {
+// TestCheckMastersCluster checks the three masters, each with its replica, clock and settings.
+func TestCheckMastersCluster(t *testing.T) {
 	client, err := connected(t, at(testenv.RedisClusterAddrs(t)...))
 	require.NoError(t, err)
 	masters, err := CheckMasters(t.Context(), client, time.Now)
@@ -28,8 +28,8 @@ func TestCheckMastersOfACluster(t *testing.T) {
 	}
 }
 
-// TestCheckMastersWithoutTheRightToAsk denies CONFIG, as managed Redis does, and then also INFO.
-func TestCheckMastersWithoutTheRightToAsk(t *testing.T) {
+// TestCheckMastersWithoutPermission denies CONFIG, as managed Redis does, and then also INFO.
+func TestCheckMastersWithoutPermission(t *testing.T) {
 	t.Parallel()
 	own := testenv.StartRedis(t)
 	admin := redis.NewClient(&redis.Options{Addr: own.Addr})
@@ -64,7 +64,7 @@ func TestCheckMastersWithoutTheRightToAsk(t *testing.T) {
 	assert.Equal(t, Settings{Inferred: true}, ask())
 }
 
-func TestCheckMastersThatAreDown(t *testing.T) {
+func TestCheckMastersDown(t *testing.T) {
 	t.Parallel()
 	client, err := connected(t, at("127.0.0.1:1"))
 	require.NoError(t, err)

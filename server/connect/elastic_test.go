@@ -22,9 +22,9 @@ import (
 	"github.com/freshet/freshet/internal/testenv/faultproxy"
 )
 
-// TestElasticTrustsItsAuthority checks that a server with a certificate of an authority unknown to
+// TestElasticsearchCA checks that a server with a certificate of an authority unknown to
 // the machine is accepted if elasticsearch.ca_cert names the authority.
-func TestElasticTrustsItsAuthority(t *testing.T) {
+func TestElasticsearchCA(t *testing.T) {
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		user, password, _ := r.BasicAuth()
 		assert.Equal(t, "freshet word", user+" "+password)
@@ -50,9 +50,9 @@ func TestElasticTrustsItsAuthority(t *testing.T) {
 	require.NoError(t, ask())
 }
 
-// TestDeadConnectionsCostOneCall checks that when open connections die silently and new ones work,
-// only one call gets no answer, however many connections were open.
-func TestDeadConnectionsCostOneCall(t *testing.T) {
+// TestElasticsearchDeadConnections checks that when open connections die silently and new ones
+// work, only one call gets no answer, however many connections were open.
+func TestElasticsearchDeadConnections(t *testing.T) {
 	t.Parallel()
 	const open = 32
 	together := make(chan struct{})
@@ -93,8 +93,8 @@ func TestDeadConnectionsCostOneCall(t *testing.T) {
 	assert.Less(t, network.Made.Load(), int64(open+open/2), "they share a few new ones")
 }
 
-// TestElasticNamesABadAuthority checks that an invalid file is reported before it is used.
-func TestElasticNamesABadAuthority(t *testing.T) {
+// TestElasticsearchInvalidCA checks that an invalid file is reported before it is used.
+func TestElasticsearchInvalidCA(t *testing.T) {
 	cfg := configs.Default()
 	empty := filepath.Join(t.TempDir(), "empty.pem")
 	require.NoError(t, os.WriteFile(empty, []byte("no certificate"), 0o600))

@@ -18,10 +18,10 @@ import (
 	"github.com/freshet/freshet/internal/testenv/faultproxy"
 )
 
-// TestAnAddressThatLedToAnotherNode leads an address from one node to another without cutting a
+// TestAddressMovedToOtherNode leads an address from one node to another without cutting a
 // connection. Requests stay with the first while it answers; they go to the second once the first
 // cannot answer, after a renewal, and when the connections are old.
-func TestAnAddressThatLedToAnotherNode(t *testing.T) {
+func TestAddressMovedToOtherNode(t *testing.T) {
 	var status atomic.Int64
 	node := func(name string) *httptest.Server {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -13,9 +13,9 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// TestImagesInAFolder checks that the folder of an address is created, whatever characters its name
+// TestImageFolder checks that the folder of an address is created, whatever characters its name
 // has.
-func TestImagesInAFolder(t *testing.T) {
+func TestImageFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a folder?", "50%")
 	address, err := FolderURL(dir)
 	require.NoError(t, err)
@@ -29,9 +29,9 @@ func TestImagesInAFolder(t *testing.T) {
 	assert.DirExists(t, dir)
 }
 
-// TestFolderURLOfARelativeDirectory checks that the address is absolute, independent of the working
+// TestImageFolderRelativePath checks that the address is absolute, independent of the working
 // directory.
-func TestFolderURLOfARelativeDirectory(t *testing.T) {
+func TestImageFolderRelativePath(t *testing.T) {
 	here, err := os.Getwd()
 	require.NoError(t, err)
 	address, err := FolderURL("media")
@@ -41,7 +41,7 @@ func TestFolderURLOfARelativeDirectory(t *testing.T) {
 	assert.Equal(t, filepath.Join(here, "media"), FolderOf(u))
 }
 
-func TestImagesAtABadAddress(t *testing.T) {
+func TestImageStoreInvalidAddress(t *testing.T) {
 	for _, address := range []string{"file://host/folder", "file:///folder?x=1", "s3://bucket?region=x&nonsense=1"} {
 		u, err := url.Parse(address)
 		require.NoError(t, err)
@@ -50,9 +50,9 @@ func TestImagesAtABadAddress(t *testing.T) {
 	}
 }
 
-// TestUnfinishedFilesAreRemoved has files as a killed server leaves them. If there are other
+// TestUnfinishedImagesRemoved has files as a killed server leaves them. If there are other
 // servers, only files that are too old to be still in progress are removed.
-func TestUnfinishedFilesAreRemoved(t *testing.T) {
+func TestUnfinishedImagesRemoved(t *testing.T) {
 	const whole, old, young = "b614c9cea7bc946a3702861695974d8a", "b614c9cea7bc946a3702861695974d8a.18eaabc26ea3fc47.tmp", "b6ef53a5a001c0a5af77edc347d74ac8.18eaabc26ea3fc48.tmp"
 	for shared, left := range map[bool][]string{false: {whole}, true: {whole, young}} {
 		dir := t.TempDir()

@@ -32,9 +32,9 @@ func (s *tables) Migrate(context.Context) error {
 
 var errDown = fmt.Errorf("%w: no connection", social.ErrUnavailable)
 
-// TestMigrateWaitsForTheDatabase checks that a migration is retried, also while the database is up
+// TestMigrateDatabaseDown checks that a migration is retried, also while the database is up
 // but unusable.
-func TestMigrateWaitsForTheDatabase(t *testing.T) {
+func TestMigrateDatabaseDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var text strings.Builder
 		store := &tables{ends: []error{errDown, errDown, errors.New("no permission"), errDown}}
@@ -51,8 +51,8 @@ func TestMigrateWaitsForTheDatabase(t *testing.T) {
 	})
 }
 
-// TestMigrateAtOnce checks that nothing is left for later if the database answers.
-func TestMigrateAtOnce(t *testing.T) {
+// TestMigrateDatabaseUp checks that nothing is left for later if the database answers.
+func TestMigrateDatabaseUp(t *testing.T) {
 	refused := errors.New("a newer version")
 	for _, end := range []error{nil, refused} {
 		later, err := Migrate(t.Context(), &tables{ends: []error{end}}, slog.New(slog.DiscardHandler))
@@ -61,7 +61,7 @@ func TestMigrateAtOnce(t *testing.T) {
 	}
 }
 
-func TestMigrateEndsWithTheServer(t *testing.T) {
+func TestMigrateServerStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &tables{ends: []error{errDown, errDown, errDown, errDown, errDown}}
 		later, err := Migrate(t.Context(), store, slog.New(slog.DiscardHandler))

@@ -48,7 +48,7 @@ func TestEachMaster(t *testing.T) {
 	assert.Error(t, EachMaster(t.Context(), gone, func(context.Context, *redis.Client) { t.Error("there is none") }))
 }
 
-func TestInfoThatIsRefused(t *testing.T) {
+func TestInfoRefused(t *testing.T) {
 	client, err := connected(t, at("127.0.0.1:1"))
 	require.NoError(t, err)
 	info, err := Info(t.Context(), client, "server")
@@ -56,8 +56,8 @@ func TestInfoThatIsRefused(t *testing.T) {
 	assert.Empty(t, info)
 }
 
-// TestSentinels checks that there is a client for each Sentinel, with the password of the Sentinels
-// instead of the server's.
+// TestSentinels checks that there is a client for each Sentinel, with the password of the
+// Sentinels instead of the server's.
 func TestSentinels(t *testing.T) {
 	master, addrs := testenv.RedisSentinelAddrs(t)
 	cfg := at(addrs...)
@@ -72,9 +72,9 @@ func TestSentinels(t *testing.T) {
 	}
 }
 
-// TestTheSentinelsPasswordIsReadAgain checks that every new connection to a Sentinel reads the
+// TestSentinelPasswordReloaded checks that every new connection to a Sentinel reads the
 // password file again.
-func TestTheSentinelsPasswordIsReadAgain(t *testing.T) {
+func TestSentinelPasswordReloaded(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ user, others string }{
 		{"", ""},

@@ -39,8 +39,8 @@ func oneServer(t *testing.T) string {
 	return u.Host
 }
 
-// TestWhatOneAddressIs configures the single address of each kind of Redis.
-func TestWhatOneAddressIs(t *testing.T) {
+// TestRedisKindOfAddress configures the single address of each kind of Redis.
+func TestRedisKindOfAddress(t *testing.T) {
 	t.Run("a node of a cluster", func(t *testing.T) {
 		cfg := at(testenv.RedisClusterAddrs(t)[0])
 		client, err := connected(t, cfg)

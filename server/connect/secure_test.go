@@ -92,9 +92,9 @@ func (f files) write(a authority, name string) {
 	}
 }
 
-// TestRedisShowsItsCertificate checks that each new connection uses the current certificate file,
+// TestRedisClientCertificate checks that each new connection uses the current certificate file,
 // also to Sentinels and nodes of a cluster, and that only the configured authority is trusted.
-func TestRedisShowsItsCertificate(t *testing.T) {
+func TestRedisClientCertificate(t *testing.T) {
 	t.Parallel()
 	first, second := newAuthority(t, "first"), newAuthority(t, "second")
 	serves := &atomic.Pointer[tls.Config]{}
@@ -152,8 +152,8 @@ func TestRedisShowsItsCertificate(t *testing.T) {
 	assert.Equal(t, "two", <-shown, "what the files said last holds")
 }
 
-// TestElasticShowsItsCertificate checks the same for Elasticsearch.
-func TestElasticShowsItsCertificate(t *testing.T) {
+// TestElasticsearchClientCertificate checks the same for Elasticsearch.
+func TestElasticsearchClientCertificate(t *testing.T) {
 	t.Parallel()
 	a := newAuthority(t, "the authority")
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -190,7 +190,7 @@ func TestElasticShowsItsCertificate(t *testing.T) {
 	}
 }
 
-func TestFilesThatCannotBeUsed(t *testing.T) {
+func TestCertificateFilesInvalid(t *testing.T) {
 	t.Parallel()
 	own, none := newFiles(t), filepath.Join(t.TempDir(), "none")
 	own.write(newAuthority(t, "a"), "one")
@@ -216,9 +216,9 @@ func TestFilesThatCannotBeUsed(t *testing.T) {
 	require.NoError(t, CheckFiles(configs.Default()))
 }
 
-// TestPasswordsAreReadAgain checks that password files are read again, for each new connection to
+// TestPasswordsReloaded checks that password files are read again, for each new connection to
 // Redis and each request to Elasticsearch.
-func TestPasswordsAreReadAgain(t *testing.T) {
+func TestPasswordsReloaded(t *testing.T) {
 	t.Parallel()
 	password := filepath.Join(t.TempDir(), "password")
 	write := func(text string) { require.NoError(t, os.WriteFile(password, []byte(text+"\n"), 0o600)) }

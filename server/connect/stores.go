@@ -69,17 +69,15 @@ func Migrate(ctx context.Context, store Migrator, log *slog.Logger) (later func(
 	}
 	log.WarnContext(ctx, "PostgreSQL is down; serving without posts and timelines until it is back", "error", err)
 	return func(ctx context.Context) {
-		ctx, stop := context.WithCancel(ctx)
-		defer stop()
-		periodic.Every(ctx, migrateEvery, func(ctx context.Context) {
+		for range periodic.Every(ctx, migrateEvery) {
 			err := store.Migrate(ctx)
 			switch {
 			case err == nil:
 				log.InfoContext(ctx, "PostgreSQL is in use")
-				stop()
+				return
 			case !errors.Is(err, social.ErrUnavailable) && ctx.Err() == nil:
 				log.ErrorContext(ctx, "PostgreSQL cannot be used", "error", err)
 			}
-		})
+		}
 	}, nil
 }

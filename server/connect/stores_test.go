@@ -9,9 +9,9 @@ import (
 	"github.com/freshet/freshet/configs"
 )
 
-// TestPendingOfDedup checks the TTL of pending items. With impressions.on: served it is the window,
-// because pending means delivered. Otherwise it is that of the session.
-func TestPendingOfDedup(t *testing.T) {
+// TestDedupPendingTTL checks the TTL of pending items. With impressions.on: served it is the
+// window, because pending means delivered. Otherwise it is that of the session.
+func TestDedupPendingTTL(t *testing.T) {
 	cfg := configs.Default()
 	cfg.Dedup.WindowDays = 5
 	cfg.Impressions.On = configs.OnServed

@@ -23,10 +23,10 @@ func atOnce(n int, call func(i int)) {
 	group.Wait()
 }
 
-// TestAnAddressThatLedToAReplica leads an address to a replica for a while, with connections opened
+// TestAddressMovedToReplica leads an address to a replica for a while, with connections opened
 // meanwhile, and back to the master. No connection is cut then. The next write of each kind
 // succeeds, after which no connection leads to the replica.
-func TestAnAddressThatLedToAReplica(t *testing.T) {
+func TestAddressMovedToReplica(t *testing.T) {
 	master, replica := testenv.StartRedis(t), testenv.StartRedis(t)
 	admin := redis.NewClient(&redis.Options{Addr: replica.Addr})
 	t.Cleanup(func() { _ = admin.Close() })

@@ -172,11 +172,11 @@ const newsSeed = 1
 // milliseconds, so that a restart does not reuse ids, which every reader would have seen. A failed
 // put is logged, and Run goes on.
 func Run(ctx context.Context, put func(context.Context, []feed.Item) error, every time.Duration, clock feed.Clock, log *slog.Logger) {
-	periodic.Every(ctx, every, func(ctx context.Context) {
+	for range periodic.Every(ctx, every) {
 		now := clock()
 		it := Next(newsSeed, uint64(now.UnixMilli()), now)
 		if err := put(ctx, []feed.Item{it}); err != nil && ctx.Err() == nil {
 			log.WarnContext(ctx, "demo item was not stored", "id", it.ID, "error", err)
 		}
-	})
+	}
 }

@@ -93,7 +93,7 @@ func TestGenerate(t *testing.T) {
 	require.Greater(t, slices.Max(slices.Collect(maps.Values(groups))), 2)
 }
 
-func TestGenerateFollowsItsSeed(t *testing.T) {
+func TestGenerateDeterministic(t *testing.T) {
 	require.Equal(t, demo.Generate(1, 300, now), demo.Generate(1, 300, now))
 	require.NotEqual(t, demo.Generate(1, 300, now), demo.Generate(2, 300, now))
 	require.Empty(t, demo.Generate(1, 0, now))
@@ -112,7 +112,7 @@ func TestNext(t *testing.T) {
 	require.Len(t, ids, 200)
 }
 
-func TestProfilesMeetTheCatalog(t *testing.T) {
+func TestProfilesMatchCatalog(t *testing.T) {
 	known := map[string]bool{}
 	text := strings.Builder{}
 	for _, it := range demo.Generate(1, 5000, now) {

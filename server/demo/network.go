@@ -220,7 +220,7 @@ func (n *Network) before(now time.Time) []social.Post {
 // is logged, and Run goes on.
 func (n *Network) Run(ctx context.Context, store social.Store, every time.Duration, clock feed.Clock, log *slog.Logger) {
 	var fresh []string
-	periodic.Every(ctx, every, func(ctx context.Context) {
+	for range periodic.Every(ctx, every) {
 		i := uint64(clock().UnixMilli())
 		p, _, err := store.CreatePost(ctx, n.Post(newsSeed, i), social.Creation{})
 		if err == nil {
@@ -231,5 +231,5 @@ func (n *Network) Run(ctx context.Context, store social.Store, every time.Durati
 		if err != nil && ctx.Err() == nil {
 			log.WarnContext(ctx, "demo post was not stored", "error", err)
 		}
-	})
+	}
 }

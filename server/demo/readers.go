@@ -52,10 +52,8 @@ type Reading interface {
 // words that occur with them. A failed call is logged, and Read goes on. It returns early if ctx
 // ends.
 func Read(ctx context.Context, of Reading, wait time.Duration, log *slog.Logger) {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
 	r, i := rand.New(rand.NewPCG(readPages, readPage)), 0
-	periodic.Every(ctx, wait, func(ctx context.Context) {
+	for range periodic.Every(ctx, wait) {
 		t, action := words.Tastes[i%len(words.Tastes)], engine.ActionLoadMore
 		if i/len(words.Tastes)%3 == 0 {
 			action = engine.ActionRefresh
@@ -65,9 +63,9 @@ func Read(ctx context.Context, of Reading, wait time.Duration, log *slog.Logger)
 		}
 		i++
 		if i == readPages {
-			stop()
+			return
 		}
-	})
+	}
 }
 
 func (t taste) read(ctx context.Context, r *rand.Rand, of Reading, action engine.Action) error {

@@ -39,7 +39,7 @@ func TestDoctorEmbedded(t *testing.T) {
 	assert.Equal(t, []Level{Broken}, levels(Check(t.Context(), cfg, Options{Fix: true}), "data_dir"))
 }
 
-func TestDoctorSaysWhoIsAnAgent(t *testing.T) {
+func TestDoctorAgentIDs(t *testing.T) {
 	t.Parallel()
 	cfg := embedded(t)
 	assert.Empty(t, levels(Check(t.Context(), cfg, Options{}), "agents"))
@@ -50,8 +50,8 @@ func TestDoctorSaysWhoIsAnAgent(t *testing.T) {
 	assert.Contains(t, found.Detail, feed.AgentAlphabet)
 }
 
-// TestDoctorFindsAnOlderVersion checks that a file of an older version is reported, and not migrated.
-func TestDoctorFindsAnOlderVersion(t *testing.T) {
+// TestDoctorOlderVersion checks that a file of an older version is reported, and not migrated.
+func TestDoctorOlderVersion(t *testing.T) {
 	t.Parallel()
 	cfg := embedded(t)
 	path := filepath.Join(cfg.DataDir, socialsqlite.FileName)
@@ -70,7 +70,8 @@ func TestDoctorFindsAnOlderVersion(t *testing.T) {
 	assert.Equal(t, version.Known-1, version.File)
 }
 
-// TestDoctorMigratesNothing checks files while a server uses them, of this version and of a newer one.
+// TestDoctorMigratesNothing checks files while a server uses them, of this version and of a
+// newer one.
 func TestDoctorMigratesNothing(t *testing.T) {
 	t.Parallel()
 	cfg := embedded(t)
@@ -104,9 +105,9 @@ func TestDoctorMigratesNothing(t *testing.T) {
 	}
 }
 
-// TestAFullDiskIsNotWritable checks that a full disk is detected, although an empty file fits on
+// TestDoctorDiskFull checks that a full disk is detected, although an empty file fits on
 // it.
-func TestAFullDiskIsNotWritable(t *testing.T) {
+func TestDoctorDiskFull(t *testing.T) {
 	t.Parallel()
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
@@ -154,7 +155,7 @@ func TestDoctorServices(t *testing.T) {
 	}
 }
 
-func TestDoctorNamesWhatIsDown(t *testing.T) {
+func TestDoctorServicesDown(t *testing.T) {
 	t.Parallel()
 	findings := Check(t.Context(), servicesAt(t, "127.0.0.1:1", "http://127.0.0.1:1"), Options{Fix: true})
 	assert.Equal(t, []Level{Broken}, levels(findings, "redis"))
@@ -166,7 +167,7 @@ func TestDoctorNamesWhatIsDown(t *testing.T) {
 	}
 }
 
-func TestDoctorOnLivePopularity(t *testing.T) {
+func TestDoctorLivePopularity(t *testing.T) {
 	t.Parallel()
 	cfg := servicesAt(t, "127.0.0.1:1", "http://127.0.0.1:1") // no server has these addresses
 	assert.Empty(t, levels(Check(t.Context(), cfg, Options{}), "live popularity"))
@@ -176,7 +177,7 @@ func TestDoctorOnLivePopularity(t *testing.T) {
 	assert.Contains(t, f.Detail, "off: with Elasticsearch it needs Redis")
 }
 
-func TestADifferingClockIsTold(t *testing.T) {
+func TestClockDifferenceReported(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		off  time.Duration
@@ -194,7 +195,7 @@ func TestADifferingClockIsTold(t *testing.T) {
 }
 
 // The doctor uses the sentences of the page.
-func TestDoctorQuotesProduction(t *testing.T) {
+func TestDoctorSentencesDocumented(t *testing.T) {
 	page, err := os.ReadFile("../../docs/production.md")
 	require.NoError(t, err)
 	text := strings.Join(strings.Fields(strings.ReplaceAll(string(page), "`", "")), " ")

@@ -96,8 +96,8 @@ func TestDoctorChecksDisks(t *testing.T) {
 	}
 }
 
-// TestDoctorNamesSettingsOfOthers has settings on the indices that Freshet did not make.
-func TestDoctorNamesSettingsOfOthers(t *testing.T) {
+// TestDoctorExternalIndexSettings has settings on the indices that Freshet did not make.
+func TestDoctorExternalIndexSettings(t *testing.T) {
 	t.Parallel()
 	address, index := testenv.Elastic(t)
 	client, err := esindex.Connect(esindex.ClientConfig{Addresses: []string{address}})

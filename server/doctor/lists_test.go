@@ -10,7 +10,7 @@ import (
 	"github.com/freshet/freshet/server/connect"
 )
 
-func TestDoctorSaysHowListsAreKept(t *testing.T) {
+func TestDoctorListsStore(t *testing.T) {
 	t.Parallel()
 	for setting, want := range map[string]string{
 		"":    "could not be read",
@@ -26,9 +26,9 @@ func TestDoctorSaysHowListsAreKept(t *testing.T) {
 	assert.Contains(t, judgeLists(connect.Settings{Listpack: "512"}, 1000).Detail, "with 1003")
 }
 
-// TestDoctorLooksAtTheListsRedis checks that the Redis of the lists may evict, and need not
+// TestDoctorListsRedis checks that the Redis of the lists may evict, and need not
 // persist.
-func TestDoctorLooksAtTheListsRedis(t *testing.T) {
+func TestDoctorListsRedis(t *testing.T) {
 	t.Parallel()
 	cfg := embedded(t)
 	own := testenv.StartRedis(t)

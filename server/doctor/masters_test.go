@@ -12,8 +12,8 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// TestDoctorOnACluster checks that every master is examined, and needs its share of the memory.
-func TestDoctorOnACluster(t *testing.T) {
+// TestDoctorCluster checks that every master is examined, and needs its share of the memory.
+func TestDoctorCluster(t *testing.T) {
 	t.Parallel()
 	about := func(cfg configs.Config) (said string) {
 		for _, f := range Check(t.Context(), cfg, Options{}) {
@@ -51,8 +51,8 @@ func TestDoctorOnACluster(t *testing.T) {
 	assert.Contains(t, about(cfg), "it has 1 replicas")
 }
 
-// TestDoctorFindsAReplica checks the Redis of the lists and the Redis of everything else.
-func TestDoctorFindsAReplica(t *testing.T) {
+// TestDoctorReplica checks the Redis of the lists and the Redis of everything else.
+func TestDoctorReplica(t *testing.T) {
 	t.Parallel()
 	client := productionRedis(t)
 	cfg := onRedis(t, client.Options().Addr)

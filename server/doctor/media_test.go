@@ -11,7 +11,7 @@ import (
 	"github.com/freshet/freshet/configs"
 )
 
-func TestDoctorHasAFileKept(t *testing.T) {
+func TestDoctorImageStore(t *testing.T) {
 	t.Parallel()
 	cfg := embedded(t)
 	cfg.DataDir = filepath.Join(t.TempDir(), "new")
@@ -38,7 +38,7 @@ func TestDoctorHasAFileKept(t *testing.T) {
 	}
 }
 
-func TestDoctorSaysHowLargeImagesMayBe(t *testing.T) {
+func TestDoctorImageSizeLimit(t *testing.T) {
 	t.Parallel()
 	for memory, want := range map[int]string{configs.Default().Media.Memory: "images of every accepted size", 260: "up to 11 megapixels", 64: "up to 2 megapixels"} {
 		cfg := embedded(t)

@@ -9,9 +9,9 @@ import (
 	"github.com/freshet/freshet/social/postgres"
 )
 
-// TestDoctorBringsTheTablesUpToDate checks that the doctor migrates if permitted, and reports it
+// TestDoctorMigratesTables checks that the doctor migrates if permitted, and reports it
 // otherwise.
-func TestDoctorBringsTheTablesUpToDate(t *testing.T) {
+func TestDoctorMigratesTables(t *testing.T) {
 	t.Parallel()
 	cfg := embedded(t)
 	cfg.Postgres.URL = testenv.Postgres(t)
@@ -41,7 +41,7 @@ func TestDoctorBringsTheTablesUpToDate(t *testing.T) {
 	assert.Contains(t, down.Fix, "start PostgreSQL")
 }
 
-func TestDoctorJudgesPostgres(t *testing.T) {
+func TestDoctorPostgres(t *testing.T) {
 	t.Parallel()
 	good := postgres.Report{Schema: postgres.Schema{Found: 3, Known: 3}, Encoding: "UTF8", Conns: 20, ServerConns: 97}
 	for what, c := range map[string]struct {

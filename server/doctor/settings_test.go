@@ -9,7 +9,7 @@ import (
 	"github.com/freshet/freshet/server/connect"
 )
 
-func TestDoctorJudgesRedisSettings(t *testing.T) {
+func TestDoctorRedisSettings(t *testing.T) {
 	t.Parallel()
 	const need = 14_000_000
 	memory := func(s connect.Settings) Finding { return judgeMemory(s, need) }
@@ -40,7 +40,7 @@ func TestDoctorJudgesRedisSettings(t *testing.T) {
 }
 
 // A managed Redis denies CONFIG, and a strict one also INFO.
-func TestDoctorWithoutTheRightToAsk(t *testing.T) {
+func TestDoctorWithoutPermission(t *testing.T) {
 	t.Parallel()
 	client := productionRedis(t)
 	cfg := onRedis(t, client.Options().Addr)

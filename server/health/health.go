@@ -49,8 +49,9 @@ const checkTimeout = 2 * time.Second
 // Watch updates the metric of the services' state until ctx ends. Reading the metrics must not wait
 // for a service that does not answer.
 func (c Checks) Watch(ctx context.Context, pause time.Duration) {
-	c.CheckAll(ctx)
-	periodic.Every(ctx, pause, c.CheckAll)
+	for range periodic.Now(ctx, pause) {
+		c.CheckAll(ctx)
+	}
 }
 
 // CheckAll runs all checks and updates the metric.

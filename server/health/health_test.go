@@ -41,9 +41,9 @@ func slow(d time.Duration) Check {
 	}
 }
 
-// TestAllAreAskedAtOnce checks that the services are queried in parallel: the check takes as long
-// as the slowest one.
-func TestAllAreAskedAtOnce(t *testing.T) {
+// TestCheckQueriesInParallel checks that the services are queried in parallel: the check takes
+// as long as the slowest one.
+func TestCheckQueriesInParallel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		states := Checks{"a": slow(time.Second), "b": slow(2 * time.Second), "c": slow(2 * time.Second)}.Check(t.Context())
@@ -52,9 +52,9 @@ func TestAllAreAskedAtOnce(t *testing.T) {
 	})
 }
 
-// TestALookTellsTheMetric checks that a check sets the metric of each service, and that a service
+// TestCheckSetsMetrics checks that a check sets the metric of each service, and that a service
 // that times out counts as down.
-func TestALookTellsTheMetric(t *testing.T) {
+func TestCheckSetsMetrics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var failure error
 		c := Checks{
@@ -72,9 +72,9 @@ func TestALookTellsTheMetric(t *testing.T) {
 	})
 }
 
-// TestWatchLooksAtOnceAndAgain checks that the watch runs at once and repeatedly until its context
+// TestWatchPolls checks that the watch runs at once and repeatedly until its context
 // ends, and that this end does not set everything to down.
-func TestWatchLooksAtOnceAndAgain(t *testing.T) {
+func TestWatchPolls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const name = "health-test-watched"
 		asked := 0

@@ -12,9 +12,9 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// TestAnIndexOfAnOlderVersionGetsTheFieldsOfTags checks that Freshet's own index gets the fields,
+// TestOlderIndexGetsFoldedFields checks that Freshet's own index gets the fields,
 // and that an external one does not.
-func TestAnIndexOfAnOlderVersionGetsTheFieldsOfTags(t *testing.T) {
+func TestOlderIndexGetsFoldedFields(t *testing.T) {
 	t.Parallel()
 	for _, own := range []bool{true, false} {
 		address, index := testenv.Elastic(t)

@@ -87,9 +87,9 @@ func (s *system) send(method, path string) {
 
 func left() time.Duration { return time.Minute }
 
-// TestAServerIsNotReadyBeforeASearch checks that a readable mapping alone, without a recall, does
+// TestNotReadyBeforeRecall checks that a readable mapping alone, without a recall, does
 // not make a server ready.
-func TestAServerIsNotReadyBeforeASearch(t *testing.T) {
+func TestNotReadyBeforeRecall(t *testing.T) {
 	t.Parallel()
 	address, index := testenv.Elastic(t)
 	s := at(t, address, index)
@@ -116,7 +116,7 @@ func TestAServerIsNotReadyBeforeASearch(t *testing.T) {
 	assert.Equal(t, time.Minute, state.Left)
 }
 
-func TestElasticsearchThatIsDown(t *testing.T) {
+func TestElasticsearchDown(t *testing.T) {
 	t.Parallel()
 	s := at(t, "http://127.0.0.1:1", "items")
 	require.NoError(t, s.watch.Try(t.Context()))
@@ -129,9 +129,9 @@ func TestElasticsearchThatIsDown(t *testing.T) {
 	assert.Equal(t, notReached, state.Reason)
 }
 
-// TestAnIndexThatIsTakenAway removes the index and restores it: the substitute for recall is
+// TestIndexDeletedAndRestored removes the index and restores it: the substitute for recall is
 // retained, and the server stays ready.
-func TestAnIndexThatIsTakenAway(t *testing.T) {
+func TestIndexDeletedAndRestored(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		away, back func(s *system)
@@ -175,9 +175,9 @@ func TestAnIndexThatIsTakenAway(t *testing.T) {
 	}
 }
 
-// TestARecallThatIsRefused checks that a failed recall is reported at once if the index is closed,
+// TestRecallRefused checks that a failed recall is reported at once if the index is closed,
 // which a check can find, and not if only the query of one reader failed.
-func TestARecallThatIsRefused(t *testing.T) {
+func TestRecallRefused(t *testing.T) {
 	t.Parallel()
 	s := inUse(t)
 	s.watch.recheck(t.Context(), errors.New("too many clauses"))
@@ -190,9 +190,9 @@ func TestARecallThatIsRefused(t *testing.T) {
 	assert.Contains(t, s.watch.Check(left)(t.Context()).Reason, "is closed; open it")
 }
 
-// TestTheListIsOfOneMapping checks that a list is not used if the mapping has changed since its
-// contents were read: the mapping determines whether they show what readers refuse.
-func TestTheListIsOfOneMapping(t *testing.T) {
+// TestFallbackListMappingChanged checks that a list is not used if the mapping has changed since
+// its contents were read: the mapping determines whether they show what readers refuse.
+func TestFallbackListMappingChanged(t *testing.T) {
 	t.Parallel()
 	s := inUse(t)
 	require.NoError(t, s.watch.RecallForAll(t.Context(), s.use))
@@ -207,9 +207,9 @@ func TestTheListIsOfOneMapping(t *testing.T) {
 	require.ErrorIs(t, s.watch.RecallForAll(t.Context(), s.use), esindex.ErrUnavailable)
 }
 
-// TestTellsBeforeTheMappingIsKnown checks that Freshet's own index is assumed to have all fields by
+// TestTellsMappingUnknown checks that Freshet's own index is assumed to have all fields by
 // which readers refuse items, and an external one is not.
-func TestTellsBeforeTheMappingIsKnown(t *testing.T) {
+func TestTellsMappingUnknown(t *testing.T) {
 	muting := &feed.Profile{MutedAuthors: []string{"bob"}}
 	s := at(t, "http://127.0.0.1:1", "items")
 	assert.True(t, s.watch.Tells(muting))

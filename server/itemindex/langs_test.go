@@ -13,9 +13,9 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// TestTheLanguagesOfItemsAreReadNowAndThen checks that the languages are read periodically, and at
+// TestLanguagesPolled checks that the languages are read periodically, and at
 // once when the name refers to another index.
-func TestTheLanguagesOfItemsAreReadNowAndThen(t *testing.T) {
+func TestLanguagesPolled(t *testing.T) {
 	t.Parallel()
 	address, index := testenv.Elastic(t)
 	s := at(t, address, index)

@@ -12,9 +12,9 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// TestATemplateThatKeepsNoDocuments checks that the server refuses to start if a template makes
+// TestTemplateWithoutSource checks that the server refuses to start if a template makes
 // documents of any of Freshet's own indices unreadable.
-func TestATemplateThatKeepsNoDocuments(t *testing.T) {
+func TestTemplateWithoutSource(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		pattern string // suffix of the index name

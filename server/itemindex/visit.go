@@ -42,37 +42,40 @@ func (w *Watch) Begin(ctx context.Context, use Use) {
 // Run completes the startup, and then recalls periodically until ctx ends: to renew the fallback
 // lists that are served while Elasticsearch is down, and to check that recall works.
 func (w *Watch) Run(ctx context.Context, use Use, pauses Pauses) {
-	w.repeat(ctx, pauses, func(ctx context.Context) { w.visit(ctx, use) })
+	for range w.visits(ctx, pauses) {
+		w.visit(ctx, use)
+	}
 }
 
 // CheckPeriodically checks the mapping, and whether writes are blocked, periodically until ctx ends.
 func (w *Watch) CheckPeriodically(ctx context.Context, pauses Pauses) {
-	periodic.Every(ctx, pauses.Mapping, func(ctx context.Context) {
+	for range periodic.Every(ctx, pauses.Mapping) {
 		w.recheck(ctx, nil)
 		w.checkWrites(ctx)
-	})
+	}
 }
 
-// repeat calls visit after each pause, which is short until the startup is complete, and after a
-// call of hurry.
-func (w *Watch) repeat(ctx context.Context, pauses Pauses, visit func(context.Context)) {
-	for {
-		pause, woken := pauses.Fallback, w.woken
-		if w.Waiting() != nil {
-			pause = pauses.WarmUp
-		}
-		next := time.After(pause)
-		for waiting := true; waiting; {
-			select {
-			case <-next:
-				waiting = false
-			case <-woken:
-				next, woken = time.After(pauses.WarmUp), nil
-			case <-ctx.Done():
-				return
+// visits yields after each pause, which is short until the startup is complete, and after a call of
+// hurry, until ctx ends.
+func (w *Watch) visits(ctx context.Context, pauses Pauses) func(yield func() bool) {
+	return func(yield func() bool) {
+		for again := true; again; again = yield() {
+			pause, woken := pauses.Fallback, w.woken
+			if w.Waiting() != nil {
+				pause = pauses.WarmUp
+			}
+			next := time.After(pause)
+			for waiting := true; waiting; {
+				select {
+				case <-next:
+					waiting = false
+				case <-woken:
+					next, woken = time.After(pauses.WarmUp), nil
+				case <-ctx.Done():
+					return
+				}
 			}
 		}
-		visit(ctx)
 	}
 }
 

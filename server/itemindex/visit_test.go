@@ -14,16 +14,17 @@ import (
 	"github.com/freshet/freshet/internal/esindex"
 )
 
-// TestWhenTheIndexIsVisited checks that the index is visited often until it is in use, and then to
+// TestVisitSchedule checks that the index is visited often until it is in use, and then to
 // renew the list. A hurry causes an earlier visit, but not at once and not several visits for
 // several hurries.
-func TestWhenTheIndexIsVisited(t *testing.T) {
+func TestVisitSchedule(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := New(nil, configs.Default(), slog.New(slog.DiscardHandler))
 		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
 		began := time.Now()
 		var at []time.Duration
-		w.repeat(ctx, Pauses{WarmUp: time.Second, Fallback: time.Minute}, func(ctx context.Context) {
+		for range w.visits(ctx, Pauses{WarmUp: time.Second, Fallback: time.Minute}) {
 			at = append(at, time.Since(began)/time.Second)
 			switch len(at) {
 			case 1:
@@ -38,35 +39,36 @@ func TestWhenTheIndexIsVisited(t *testing.T) {
 			case 6:
 				cancel()
 			}
-		})
+		}
 		assert.Equal(t, []time.Duration{1, 2, 62, 93, 94, 154}, at)
 	})
 }
 
-// TestARefusalIsLookedAtUntilItIsAnswered checks that a visit without an answer, as from newly
+// TestVisitWithoutAnswerRepeated checks that a visit without an answer, as from newly
 // opened shards, does not delay the next one by a minute.
-func TestARefusalIsLookedAtUntilItIsAnswered(t *testing.T) {
+func TestVisitWithoutAnswerRepeated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := New(nil, configs.Default(), slog.New(slog.DiscardHandler))
 		w.recordAttempt(t.Context(), nil)
 		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
 		began := time.Now()
 		answers := []error{errors.New("no such field"), esindex.ErrUnavailable, esindex.ErrUnavailable, nil, esindex.ErrUnavailable, nil}
 		var at []time.Duration
-		w.repeat(ctx, Pauses{WarmUp: time.Second, Fallback: time.Minute}, func(ctx context.Context) {
+		for range w.visits(ctx, Pauses{WarmUp: time.Second, Fallback: time.Minute}) {
 			w.recordRecall(ctx, answers[len(at)])
 			at = append(at, time.Since(began)/time.Second)
 			if len(at) == len(answers) {
 				cancel()
 			}
-		})
+		}
 		assert.Equal(t, []time.Duration{60, 61, 62, 63, 123, 183}, at)
 	})
 }
 
-// TestOnlyTheFirstOfEqualRefusalsIsLogged checks that of equal refusals only the first and the end
+// TestEqualRefusalsLoggedOnce checks that of equal refusals only the first and the end
 // are logged.
-func TestOnlyTheFirstOfEqualRefusalsIsLogged(t *testing.T) {
+func TestEqualRefusalsLoggedOnce(t *testing.T) {
 	log := &lines{}
 	w := New(nil, configs.Default(), slog.New(log))
 	w.recordAttempt(t.Context(), nil)

@@ -23,10 +23,10 @@ func watchOf(ids func() []string) *Watch {
 	return w
 }
 
-// TestRequestsWaitForTheLastDeliveries checks that from the first connection to another server on,
+// TestRequestsWaitForReclaim checks that from the first connection to another server on,
 // requests wait until recent deliveries have been claimed again, or until a check finds that no
 // master has changed.
-func TestRequestsWaitForTheLastDeliveries(t *testing.T) {
+func TestRequestsWaitForReclaim(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name       string
@@ -62,8 +62,8 @@ func TestRequestsWaitForTheLastDeliveries(t *testing.T) {
 	}
 }
 
-// TestWhichMasterIsNew compares the answering processes with the previous ones.
-func TestWhichMasterIsNew(t *testing.T) {
+// TestNewMasterDetected compares the answering processes with the previous ones.
+func TestNewMasterDetected(t *testing.T) {
 	w, now := watchOf(nil), time.Now()
 	for i, look := range []struct {
 		after time.Duration
@@ -87,9 +87,9 @@ func TestWhichMasterIsNew(t *testing.T) {
 	}
 }
 
-// TestWhatIsReclaimed checks that deliveries of any time are claimed again until that has succeeded
-// once, and then only those made meanwhile.
-func TestWhatIsReclaimed(t *testing.T) {
+// TestReclaimedDeliveries checks that deliveries of any time are claimed again until that has
+// succeeded once, and then only those made meanwhile.
+func TestReclaimedDeliveries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		w := watchOf(func() []string {
@@ -117,9 +117,9 @@ func TestWhatIsReclaimed(t *testing.T) {
 	})
 }
 
-// TestConnectionsWaitForHalfAsLong checks that connections are held for half the time, because
+// TestConnectionsHeldHalfAsLong checks that connections are held for half the time, because
 // calls in progress need them to deliver.
-func TestConnectionsWaitForHalfAsLong(t *testing.T) {
+func TestConnectionsHeldHalfAsLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := watchOf(nil)
 		w.hold = time.Second
@@ -142,9 +142,9 @@ func TestConnectionsWaitForHalfAsLong(t *testing.T) {
 	})
 }
 
-// TestAddressesOfBeforeAChange checks that connections to earlier addresses make requests wait
+// TestConnectionToEarlierAddress checks that connections to earlier addresses make requests wait
 // again, except to the last one, which belongs to the new master.
-func TestAddressesOfBeforeAChange(t *testing.T) {
+func TestConnectionToEarlierAddress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := watchOf(nil)
 		assert.False(t, w.compare([]string{"one"}, time.Now()))
@@ -160,9 +160,9 @@ func TestAddressesOfBeforeAChange(t *testing.T) {
 	})
 }
 
-// TestWhoWaitsGoesOn checks that waiting calls continue before their time is over when no master
+// TestWaitEndsEarly checks that waiting calls continue before their time is over when no master
 // has changed, or when the watch ends.
-func TestWhoWaitsGoesOn(t *testing.T) {
+func TestWaitEndsEarly(t *testing.T) {
 	for name, process := range map[string]string{"nothing has changed": "one", "the watch ends": "another"} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -191,9 +191,9 @@ func TestWhoWaitsGoesOn(t *testing.T) {
 	}
 }
 
-// TestHoldIsNoLongerThanRequestsMayWait checks that the hold is at most a fifth of the request
+// TestHoldBounded checks that the hold is at most a fifth of the request
 // timeout.
-func TestHoldIsNoLongerThanRequestsMayWait(t *testing.T) {
+func TestHoldBounded(t *testing.T) {
 	cfg := configs.Default()
 	for timeout, want := range map[time.Duration]time.Duration{time.Minute: longestHold, time.Second: 200 * time.Millisecond} {
 		cfg.Server.RequestTimeout = timeout
@@ -201,8 +201,8 @@ func TestHoldIsNoLongerThanRequestsMayWait(t *testing.T) {
 	}
 }
 
-// TestTheMastersOfACluster checks that a cluster has three masters, from the address of one node.
-func TestTheMastersOfACluster(t *testing.T) {
+// TestClusterMasters checks that a cluster has three masters, from the address of one node.
+func TestClusterMasters(t *testing.T) {
 	cfg := configs.Default()
 	cfg.Redis.URL = testenv.RedisAt(testenv.RedisClusterAddrs(t)[:1])
 	w, err := Open(t.Context(), cfg, nil, slog.New(slog.DiscardHandler))
@@ -214,9 +214,9 @@ func TestTheMastersOfACluster(t *testing.T) {
 	assert.False(t, w.compare(w.ids(t.Context()), time.Now()))
 }
 
-// TestSentinelsNameAnotherMaster checks that a master that Sentinels name instead of the previous
+// TestSentinelsNameOtherMaster checks that a master that Sentinels name instead of the previous
 // one is noticed.
-func TestSentinelsNameAnotherMaster(t *testing.T) {
+func TestSentinelsNameOtherMaster(t *testing.T) {
 	master, addrs := testenv.RedisSentinelAddrs(t)
 	cfg := configs.Default()
 	cfg.Redis.URL = testenv.RedisAt(append([]string{"127.0.0.1:1"}, addrs...), "master_name="+master) // one is down

@@ -78,8 +78,8 @@ func TestStores(t *testing.T) {
 	}
 }
 
-// TestWhatMustAgree changes settings one at a time.
-func TestWhatMustAgree(t *testing.T) {
+// TestSettingsMismatch changes settings one at a time.
+func TestSettingsMismatch(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		change func(*configs.Config)

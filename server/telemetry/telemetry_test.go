@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAddressesOfCollectors(t *testing.T) {
+func TestCollectorAddresses(t *testing.T) {
 	for _, tc := range []struct {
 		value string
 		right bool

@@ -56,7 +56,11 @@ func NewBuffer(ctx context.Context, store Store, cfg BufferConfig) *Buffer {
 	b := &Buffer{store: store, cfg: cfg, stop: stop, sums: newSums(strconv.FormatUint(rand.Uint64(), 36), cfg.Members)}
 	b.entries = signals.New(ctx, cfg.Config, b.add)
 	b.writes = signals.New(ctx, cfg.Config, func([]struct{}) { b.write(ctx) })
-	go periodic.Every(ctx, cfg.Every, func(context.Context) { safego.Log(cfg.Logger, "adding up events", b.tick) })
+	go func() {
+		for range periodic.Every(ctx, cfg.Every) {
+			safego.Log(cfg.Logger, "adding up events", b.tick)
+		}
+	}()
 	return b
 }
 

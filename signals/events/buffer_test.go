@@ -171,9 +171,9 @@ func TestBufferCounts(t *testing.T) {
 	})
 }
 
-// TestBufferWritesByItself checks that impressions are written at the next tick and acts one tick
+// TestBufferTicks checks that impressions are written at the next tick and acts one tick
 // later.
-func TestBufferWritesByItself(t *testing.T) {
+func TestBufferTicks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFlaky()
 		b := start(t, f, events.BufferConfig{})

@@ -10,9 +10,9 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// TestActsWaitForWhatWasShown checks that acts are written one tick later, after the impressions of
-// other servers, and that impressions come first in a batch.
-func TestActsWaitForWhatWasShown(t *testing.T) {
+// TestActsWrittenAfterImpressions checks that acts are written one tick later, after the
+// impressions of other servers, and that impressions come first in a batch.
+func TestActsWrittenAfterImpressions(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_772_798_400, 0)
 	docs := []feed.Doc{{ID: "g"}}

@@ -91,9 +91,9 @@ func TestReport(t *testing.T) {
 	assert.Equal(t, 1.0, r.Variants[0].Share)
 }
 
-// TestReportOfANameThatIsUsedAgain: counts from before a variant name was reused belong to other
+// TestReportNameReused: counts from before a variant name was reused belong to other
 // agents and perhaps other parameters, and must appear in no row.
-func TestReportOfANameThatIsUsedAgain(t *testing.T) {
+func TestReportNameReused(t *testing.T) {
 	live := &feed.Live{Variants: []feed.Variant{{Name: "slow", Run: "slow@9", Share: 0.2}, {Name: "old", Share: 0.1}, {Name: "new", Run: "new@12", Share: 0.1}}}
 	to := feed.DayOf(noon)
 	r := events.NewReport(live, []events.Totals{

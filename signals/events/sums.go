@@ -2,6 +2,7 @@ package events
 
 import (
 	"cmp"
+	"iter"
 	"maps"
 	"slices"
 
@@ -134,9 +135,15 @@ func (s *sums) take() (batches []*Batch) {
 		first := s.batch(at)
 		first.Impressions, first.Ages, first.Sources = from.impressions, from.ages, from.sources
 		batches = append(batches, first)
-		batches = fill(s, batches, at, slices.Collect(maps.Keys(from.agents)), func(b *Batch, part []uint64) { b.Agents = part })
-		batches = fill(s, batches, at, slices.Collect(maps.Keys(from.authors)), func(b *Batch, part []uint64) { b.Authors = part })
-		batches = fill(s, batches, at, slices.SortedFunc(maps.Keys(from.events), conditional), func(b *Batch, part []Event) { b.Events = part })
+		for b, part := range parts(s, &batches, at, slices.Collect(maps.Keys(from.agents))) {
+			b.Agents = part
+		}
+		for b, part := range parts(s, &batches, at, slices.Collect(maps.Keys(from.authors))) {
+			b.Authors = part
+		}
+		for b, part := range parts(s, &batches, at, slices.SortedFunc(maps.Keys(from.events), conditional)) {
+			b.Events = part
+		}
 	}
 	s.bySlot, s.members = map[slot]*sum{}, 0
 	return batches
@@ -150,13 +157,17 @@ func (s *sums) batch(at slot) *Batch {
 	return &Batch{Variant: at.variant, Day: at.day, Sender: s.sender, Seq: s.seq}
 }
 
-// fill adds members to the last batch, and to further ones if they are too many for one.
-func fill[M any](s *sums, batches []*Batch, at slot, all []M, put func(*Batch, []M)) []*Batch {
-	for i := 0; i < len(all); i += batchMembers {
-		if i > 0 {
-			batches = append(batches, s.batch(at))
+// parts yields the members with the last batch, and with further ones, which it adds, if they are
+// too many for one.
+func parts[M any](s *sums, batches *[]*Batch, at slot, all []M) iter.Seq2[*Batch, []M] {
+	return func(yield func(*Batch, []M) bool) {
+		for i := 0; i < len(all); i += batchMembers {
+			if i > 0 {
+				*batches = append(*batches, s.batch(at))
+			}
+			if !yield((*batches)[len(*batches)-1], all[i:min(i+batchMembers, len(all))]) {
+				return
+			}
 		}
-		put(batches[len(batches)-1], all[i:min(i+batchMembers, len(all))])
 	}
-	return batches
 }

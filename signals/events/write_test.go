@@ -14,9 +14,9 @@ import (
 	"github.com/freshet/freshet/signals/events"
 )
 
-// TestBufferOutage keeps counting while the store is down; a batch that was counted although its
-// answer was lost must not count twice.
-func TestBufferOutage(t *testing.T) {
+// TestBufferStoreDown keeps counting while the store is down; a batch that was counted although
+// its answer was lost must not count twice.
+func TestBufferStoreDown(t *testing.T) {
 	for _, lost := range []bool{false, true} {
 		t.Run(fmt.Sprint("answer lost ", lost), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -71,9 +71,9 @@ func TestBufferSplitsLargeBatches(t *testing.T) {
 	})
 }
 
-// TestBufferIsBounded closes a buffer while the store is down: the store receives nothing, and
+// TestBufferBounded closes a buffer while the store is down: the store receives nothing, and
 // everything that was accepted is counted as dropped.
-func TestBufferIsBounded(t *testing.T) {
+func TestBufferBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFlaky()
 		f.fail(events.ErrUnavailable, false)
@@ -102,9 +102,9 @@ func TestBufferIsBounded(t *testing.T) {
 	})
 }
 
-// TestClosingDoesNotWaitForAStoreThatFails: a full disk stays full. Close retries for one second,
+// TestCloseStoreFails: a full disk stays full. Close retries for one second,
 // or until its context ends.
-func TestClosingDoesNotWaitForAStoreThatFails(t *testing.T) {
+func TestCloseStoreFails(t *testing.T) {
 	for _, most := range []time.Duration{time.Second, 300 * time.Millisecond} {
 		t.Run(most.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -128,9 +128,9 @@ func TestClosingDoesNotWaitForAStoreThatFails(t *testing.T) {
 	}
 }
 
-// TestClosingOutlastsAShortFailure covers for example a Redis failover, whether it has just begun
+// TestCloseShortFailure covers for example a Redis failover, whether it has just begun
 // or began earlier.
-func TestClosingOutlastsAShortFailure(t *testing.T) {
+func TestCloseShortFailure(t *testing.T) {
 	for _, since := range []time.Duration{0, time.Minute} {
 		t.Run(since.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -152,9 +152,9 @@ func TestClosingOutlastsAShortFailure(t *testing.T) {
 	}
 }
 
-// TestBufferGivesUpWhatCannotBeCounted checks that an entry that can never be counted does not
+// TestBufferDropsUncountable checks that an entry that can never be counted does not
 // delay the rest.
-func TestBufferGivesUpWhatCannotBeCounted(t *testing.T) {
+func TestBufferDropsUncountable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFlaky()
 		before := dropped(t, "impressions")

@@ -90,7 +90,7 @@ func TestBuffer(t *testing.T) {
 	})
 }
 
-func TestBufferTriesAgain(t *testing.T) {
+func TestBufferRetries(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory()
@@ -135,10 +135,10 @@ func TestBufferFull(t *testing.T) {
 	})
 }
 
-// TestBufferIsBounded adds acts on large items while the store is blocked: waiting acts take no
+// TestBufferBounded adds acts on large items while the store is blocked: waiting acts take no
 // more than the configured bytes, except that a single call larger than that is accepted when
 // nothing else waits.
-func TestBufferIsBounded(t *testing.T) {
+func TestBufferBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory()
@@ -168,9 +168,9 @@ func TestBufferIsBounded(t *testing.T) {
 	})
 }
 
-// TestBufferAfterAnErase erases an agent while one of their acts is being retried: it must not
+// TestBufferErase erases an agent while one of their acts is being retried: it must not
 // count, but their later acts must.
-func TestBufferAfterAnErase(t *testing.T) {
+func TestBufferErase(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory()
@@ -190,8 +190,8 @@ func TestBufferAfterAnErase(t *testing.T) {
 	})
 }
 
-// TestBufferGivesUp closes the buffer while the store is down.
-func TestBufferGivesUp(t *testing.T) {
+// TestBufferCloseStoreDown closes the buffer while the store is down.
+func TestBufferCloseStoreDown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory()

@@ -84,7 +84,7 @@ func TestBuffer(t *testing.T) {
 	})
 }
 
-func TestBufferTriesAgain(t *testing.T) {
+func TestBufferRetries(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLedger()
@@ -100,9 +100,9 @@ func TestBufferTriesAgain(t *testing.T) {
 	})
 }
 
-// TestBufferDropsWhatIsRefused checks that an act that can never be counted does not block the
+// TestBufferDropsRefused checks that an act that can never be counted does not block the
 // others.
-func TestBufferDropsWhatIsRefused(t *testing.T) {
+func TestBufferDropsRefused(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLedger()
@@ -134,8 +134,8 @@ func TestBufferFull(t *testing.T) {
 	})
 }
 
-// TestBufferGivesUp closes the buffer while the store is down.
-func TestBufferGivesUp(t *testing.T) {
+// TestBufferCloseStoreDown closes the buffer while the store is down.
+func TestBufferCloseStoreDown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLedger()
@@ -150,8 +150,8 @@ func TestBufferGivesUp(t *testing.T) {
 	})
 }
 
-// TestBufferForgets erases an agent while one of their acts waits for an unavailable store.
-func TestBufferForgets(t *testing.T) {
+// TestBufferErase erases an agent while one of their acts waits for an unavailable store.
+func TestBufferErase(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLedger()

@@ -74,10 +74,10 @@ func NewPublisher(queue Queue, index Index, cfg signals.Config) *Publisher {
 // Run publishes until ctx ends.
 func (p *Publisher) Run(ctx context.Context) {
 	failing := periodic.Failing{Fails: "live popularity cannot be written to the index; it is retried", Again: "live popularity is written to the index again"}
-	periodic.Every(ctx, publishEvery, func(ctx context.Context) {
+	for range periodic.Every(ctx, publishEvery) {
 		_, err := p.round(ctx, publishEvery)
 		failing.Tell(ctx, p.cfg.Logger, err)
-	})
+	}
 }
 
 // Flush publishes at once all items in the queue that other servers have not taken.

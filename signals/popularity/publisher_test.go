@@ -61,8 +61,8 @@ func (s *shelf) of(id string) feed.Counts {
 	return s.items[id]
 }
 
-// TestPublisher writes counts to an index: only those of items that it has, and again those that it
-// could not accept.
+// TestPublisher writes counts to an index: only those of items that it has, and again those that
+// it could not accept.
 func TestPublisher(t *testing.T) {
 	t.Parallel()
 	client, prefix := testenv.Redis(t)
@@ -96,8 +96,9 @@ func TestPublisher(t *testing.T) {
 	assert.Equal(t, once.Add(noon.Unix()), index.items["busy"])
 }
 
-// TestPublisherRuns checks that the acts counted by two servers are published by either of them.
-func TestPublisherRuns(t *testing.T) {
+// TestPublisherTwoServers checks that the acts counted by two servers are published by either of
+// them.
+func TestPublisherTwoServers(t *testing.T) {
 	t.Parallel()
 	client, prefix := testenv.Redis(t)
 	index := &shelf{items: map[string]feed.Counts{"a": {}}}
@@ -152,8 +153,8 @@ func (l *line) Done(_ context.Context, _ string, items []string) error {
 	return nil
 }
 
-// TestPublisherTriesEveryFiveSeconds publishes to an index that is down at first.
-func TestPublisherTriesEveryFiveSeconds(t *testing.T) {
+// TestPublisherIndexDown publishes to an index that is down at first.
+func TestPublisherIndexDown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		queue, index := &line{waiting: 1}, &shelf{items: map[string]feed.Counts{"a": {}}, down: errors.New("the index is down")}
@@ -200,9 +201,9 @@ func (s *slow) SetCounts(ctx context.Context, counts map[string]feed.Counts) (un
 	return s.shelf.SetCounts(ctx, counts)
 }
 
-// TestPublisherGivesBackWhatTimedOut: when the index used up a round's time, the item is retried
+// TestPublisherIndexTimeout: when the index used up a round's time, the item is retried
 // without waiting for its lease to end. Flush waits for a running round of its own server.
-func TestPublisherGivesBackWhatTimedOut(t *testing.T) {
+func TestPublisherIndexTimeout(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		queue, index := &line{waiting: 1}, &slow{shelf: shelf{items: map[string]feed.Counts{"a": {}}}}

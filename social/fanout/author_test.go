@@ -13,7 +13,7 @@ import (
 
 var fans = []string{"f1", "f2", "f3", "f4"}
 
-func TestCelebrityUpAndDown(t *testing.T) {
+func TestCelebritySwitch(t *testing.T) {
 	e := newEnv(t)
 	e.build("f1", "f4")
 	e.publish("pushed", "x", 9, everybody)
@@ -71,9 +71,9 @@ func TestCelebrityUpAndDown(t *testing.T) {
 	assert.Equal(t, []string{"later", "pulled", "pushed"}, e.outbox("x"))
 }
 
-// TestFollowersComeBack checks that the author returns to pull when followers come back during the
-// switch to push.
-func TestFollowersComeBack(t *testing.T) {
+// TestCelebritySwitchFollowersReturn checks that the author returns to pull when followers come
+// back during the switch to push.
+func TestCelebritySwitchFollowersReturn(t *testing.T) {
 	e := newEnv(t)
 	e.follow("x", fans...)
 	e.drain()
@@ -89,9 +89,9 @@ func TestFollowersComeBack(t *testing.T) {
 	assert.Equal(t, social.Pull, e.delivery("x"))
 }
 
-// TestPostWhileListsAreFilled publishes a post after the store was read and before the list is
+// TestPostDuringListFill publishes a post after the store was read and before the list is
 // changed.
-func TestPostWhileListsAreFilled(t *testing.T) {
+func TestPostDuringListFill(t *testing.T) {
 	e := newEnv(t)
 	e.follow("x", fans...)
 	e.publish("old", "x", 9, everybody)

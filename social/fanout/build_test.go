@@ -64,9 +64,9 @@ func (s *countingStore) Pull(ctx context.Context, q social.PullQuery) ([]social.
 	return s.Store.Pull(ctx, q)
 }
 
-// TestReadersShareABuild has many readers in two processes: only one of them reads the store, and
+// TestBuildShared has many readers in two processes: only one of them reads the store, and
 // the build goes on when its first reader cancels.
-func TestReadersShareABuild(t *testing.T) {
+func TestBuildShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newEnv(t)
 		e.publish("p", "f", 1, everybody)
@@ -102,9 +102,9 @@ func TestReadersShareABuild(t *testing.T) {
 	})
 }
 
-// TestABuildElsewhereIsNotWaitedForLong checks that a reader stops waiting for another server's
+// TestBuildElsewhereHangs checks that a reader stops waiting for another server's
 // build that does not end.
-func TestABuildElsewhereIsNotWaitedForLong(t *testing.T) {
+func TestBuildElsewhereHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newEnv(t)
 		dead := newProcess(e.ctx, "build", func(ctx context.Context) { _ = e.b.timelines.run(ctx, "f") })
@@ -140,9 +140,9 @@ func builds(t *testing.T, result string) uint64 {
 	return m.GetHistogram().GetSampleCount()
 }
 
-// TestBuildGivesUp checks that a build gives up when changes to the list invalidate it again and
-// again.
-func TestBuildGivesUp(t *testing.T) {
+// TestBuildInvalidatedRepeatedly checks that a build gives up when changes to the list
+// invalidate it again and again.
+func TestBuildInvalidatedRepeatedly(t *testing.T) {
 	e := newEnv(t)
 	overtaken, ready := builds(t, "overtaken"), builds(t, "ready")
 	var err error
@@ -158,7 +158,7 @@ func TestBuildGivesUp(t *testing.T) {
 	require.Equal(t, []uint64{overtaken + 3, ready + 1}, []uint64{builds(t, "overtaken"), builds(t, "ready")})
 }
 
-func TestBuildFails(t *testing.T) {
+func TestBuildFailure(t *testing.T) {
 	e := newEnv(t)
 	failed := builds(t, "failed")
 	ctx, cancel := context.WithCancel(e.ctx)

@@ -162,9 +162,9 @@ func (e *env) losable() {
 	e.a.d.Store, e.a.d.Queue = lost, lostQueue{e.a.d.Queue, lost}
 }
 
-// TestNoCardOutlivesTheStore loses the store right after the commit of a change that removes posts,
-// and checks that the cached cards are hidden all the same.
-func TestNoCardOutlivesTheStore(t *testing.T) {
+// TestStoreDownAfterCommitHidesCards loses the store right after the commit of a change that
+// removes posts, and checks that the cached cards are hidden all the same.
+func TestStoreDownAfterCommitHidesCards(t *testing.T) {
 	for name, act := range map[string]func(e *env, s social.Store) error{
 		"delete":           func(e *env, s social.Store) error { return s.DeletePost(e.ctx, "post:open", "ann", zero) },
 		"by an admin":      func(e *env, s social.Store) error { return s.DeletePost(e.ctx, "post:open", "", zero) },
@@ -191,10 +191,10 @@ func TestNoCardOutlivesTheStore(t *testing.T) {
 	}
 }
 
-// TestNoListOutlivesTheStore loses the store right after the commit of a change that ends a
-// relation or a post. The lists with the affected entries must be deleted, although no job could
-// run: without the store, only lists and cached cards decide what is shown.
-func TestNoListOutlivesTheStore(t *testing.T) {
+// TestStoreDownAfterCommitDropsLists loses the store right after the commit of a change that
+// ends a relation or a post. The lists with the affected entries must be deleted, although no
+// job could run: without the store, only lists and cached cards decide what is shown.
+func TestStoreDownAfterCommitDropsLists(t *testing.T) {
 	for name, c := range map[string]struct {
 		act   func(e *env, s social.Store) error
 		lists []string // of these readers

@@ -2,6 +2,7 @@ package fanout
 
 import (
 	"context"
+	"iter"
 	"log/slog"
 	"time"
 
@@ -41,12 +42,14 @@ func (f *Fanout) deliver(ctx context.Context, j jobs.Job) error {
 // include followers, whatever the author's delivery is now.
 func (f *Fanout) withdraw(ctx context.Context, p *social.Post, deleted time.Time) error {
 	lists, ids := 0, []string{p.ID}
-	err := f.receivers(ctx, p.ID, true, func(_ string, some []social.Receiver) error {
-		lists += len(some)
-		return f.d.Lists.Remove(ctx, agents(some), ids)
-	})
-	if err != nil {
-		return err
+	for some, err := range f.receivers(ctx, p.ID, true) {
+		if err != nil {
+			return err
+		}
+		lists += len(some.list)
+		if err := f.d.Lists.Remove(ctx, agents(some.list), ids); err != nil {
+			return err
+		}
 	}
 	if err := f.d.Outboxes.Remove(ctx, []string{p.Author}, ids); err != nil {
 		return err
@@ -65,13 +68,19 @@ func (f *Fanout) spread(ctx context.Context, p *social.Post) error {
 		return err
 	}
 	followers := c.Delivery != social.Pull
-	err = f.receivers(ctx, p.ID, followers, func(after string, some []social.Receiver) error {
-		return f.push(ctx, f.d.Lists, p, agents(some), func(lists []string) (map[string]social.Reason, error) {
-			return f.due(ctx, p.ID, followers, after, lists)
+	for some, err := range f.receivers(ctx, p.ID, followers) {
+		if err != nil {
+			return err
+		}
+		err = f.push(ctx, f.d.Lists, p, agents(some.list), func(lists []string) (map[string]social.Reason, error) {
+			return f.due(ctx, p.ID, followers, some.after, lists)
 		})
-	})
-	if err != nil || c.Delivery == social.Push || p.Audience.Reach() < social.ToFollowers {
-		return err
+		if err != nil {
+			return err
+		}
+	}
+	if c.Delivery == social.Push || p.Audience.Reach() < social.ToFollowers {
+		return nil
 	}
 	return f.push(ctx, f.d.Outboxes, p, []string{p.Author}, func([]string) (map[string]social.Reason, error) {
 		now, err := f.post(ctx, p.ID)
@@ -93,19 +102,27 @@ func (f *Fanout) pushOwn(ctx context.Context, p *social.Post) error {
 	})
 }
 
-// receivers calls do for each page of the agents that a post is delivered to. The page begins
-// after the agent named after.
-func (f *Fanout) receivers(ctx context.Context, post string, followers bool, do func(after string, some []social.Receiver) error) error {
-	after := ""
-	for {
-		some, err := f.d.Store.Receivers(ctx, post, followers, after, page)
-		if err != nil || len(some) == 0 {
-			return err
+// receiverPage is a page of the agents that a post is delivered to. It begins after the agent named
+// after.
+type receiverPage struct {
+	after string
+	list  []social.Receiver
+}
+
+// receivers yields the pages of the agents that a post is delivered to. An error is the last value.
+func (f *Fanout) receivers(ctx context.Context, post string, followers bool) iter.Seq2[receiverPage, error] {
+	return func(yield func(receiverPage, error) bool) {
+		after := ""
+		for {
+			list, err := f.d.Store.Receivers(ctx, post, followers, after, page)
+			if err == nil && len(list) == 0 {
+				return
+			}
+			if !yield(receiverPage{after, list}, err) || len(list) < page {
+				return
+			}
+			after = list[len(list)-1].Agent
 		}
-		if err := do(after, some); err != nil || len(some) < page {
-			return err
-		}
-		after = some[len(some)-1].Agent
 	}
 }
 

@@ -55,7 +55,7 @@ func TestDeliver(t *testing.T) {
 	require.NoError(t, e.run(e.a, e.ctx, jobs.Deliver, "post:unknown"))
 }
 
-func TestRemovalIsLogged(t *testing.T) {
+func TestRemovalLogged(t *testing.T) {
 	e := newEnv(t)
 	var log bytes.Buffer
 	e.a.d.Log = slog.New(slog.NewTextHandler(&log, nil))
@@ -66,9 +66,9 @@ func TestRemovalIsLogged(t *testing.T) {
 	assert.Regexp(t, `level=INFO .*post=post:p lists=3 took=\S+`, log.String())
 }
 
-// TestDeliverToManyPages has more receivers than fit one page, and agents who follow between two
+// TestDeliverManyPages has more receivers than fit one page, and agents who follow between two
 // reads of the same page.
-func TestDeliverToManyPages(t *testing.T) {
+func TestDeliverManyPages(t *testing.T) {
 	e := newEnv(t)
 	e.a.d.Options.CelebrityAt = 1 << 30
 	var edges []social.Edge
@@ -91,10 +91,10 @@ func TestDeliverToManyPages(t *testing.T) {
 	}
 }
 
-// TestDeliverAndUnfollow suspends a delivery before each of its steps. Then a receiver unfollows,
-// the job of the unfollow completes, and the delivery goes on or is killed. The post must not end
-// up in the receiver's list.
-func TestDeliverAndUnfollow(t *testing.T) {
+// TestDeliverDuringUnfollow suspends a delivery before each of its steps. Then a receiver
+// unfollows, the job of the unfollow completes, and the delivery goes on or is killed. The post
+// must not end up in the receiver's list.
+func TestDeliverDuringUnfollow(t *testing.T) {
 	for _, killed := range []bool{false, true} {
 		for _, after := range []string{"heads", "posts", "receivers", "push"} {
 			t.Run(fmt.Sprint("before ", after, ", killed ", killed), func(t *testing.T) {
@@ -123,9 +123,9 @@ func TestDeliverAndUnfollow(t *testing.T) {
 	}
 }
 
-// TestDeliverAndDelete is the same with a post that is deleted and removed from lists in the
+// TestDeliverDuringDelete is the same with a post that is deleted and removed from lists in the
 // meantime.
-func TestDeliverAndDelete(t *testing.T) {
+func TestDeliverDuringDelete(t *testing.T) {
 	for _, after := range []string{"heads", "posts", "receivers", "push", "done"} {
 		t.Run("before "+after, func(t *testing.T) {
 			e := newEnv(t)
@@ -146,9 +146,9 @@ func TestDeliverAndDelete(t *testing.T) {
 	}
 }
 
-// TestDeliverWhatComesBack deletes a post and creates it again, as events do, while a job is about
+// TestDeliverRecreatedPost deletes a post and creates it again, as events do, while a job is about
 // to remove it from a list.
-func TestDeliverWhatComesBack(t *testing.T) {
+func TestDeliverRecreatedPost(t *testing.T) {
 	for _, kind := range []jobs.Kind{jobs.Deliver, jobs.AuthorAgent} {
 		t.Run(string(kind), func(t *testing.T) {
 			e := newEnv(t)
@@ -177,8 +177,8 @@ func TestDeliverWhatComesBack(t *testing.T) {
 	}
 }
 
-// TestDeliverToAListThatIsBuilt checks that a list built during the delivery of a post contains it.
-func TestDeliverToAListThatIsBuilt(t *testing.T) {
+// TestDeliverDuringBuild checks that a list built during the delivery of a post contains it.
+func TestDeliverDuringBuild(t *testing.T) {
 	for _, built := range []string{"begin", "pull", "commit"} {
 		for _, pushed := range []string{"posts", "receivers", "heads", "push"} {
 			t.Run(built+" and "+pushed, func(t *testing.T) {
@@ -200,7 +200,7 @@ func TestDeliverToAListThatIsBuilt(t *testing.T) {
 	}
 }
 
-func TestDeliverBelowTheFloor(t *testing.T) {
+func TestDeliverBelowFloor(t *testing.T) {
 	e := newEnv(t)
 	e.follow("x", "f")
 	for i := range testCap + 1 {
@@ -213,8 +213,8 @@ func TestDeliverBelowTheFloor(t *testing.T) {
 	assert.Equal(t, []string{"0", "1", "2", "3"}, e.list("f"))
 }
 
-// TestRedisIsDown checks that the job waits and that this does not count as a failed attempt.
-func TestRedisIsDown(t *testing.T) {
+// TestJobsRedisDown checks that the job waits and that this does not count as a failed attempt.
+func TestJobsRedisDown(t *testing.T) {
 	e := newEnv(t)
 	e.follow("x", "f")
 	e.build("f")
@@ -235,9 +235,9 @@ func TestRedisIsDown(t *testing.T) {
 	assert.Equal(t, []string{"p"}, e.list("f"))
 }
 
-// TestRemovalIsTimedFromTheDeletion checks that the time of a removal includes the job's time in
+// TestRemovalTimeFromDeletion checks that the time of a removal includes the job's time in
 // the queue.
-func TestRemovalIsTimedFromTheDeletion(t *testing.T) {
+func TestRemovalTimeFromDeletion(t *testing.T) {
 	e := newEnv(t)
 	var log bytes.Buffer
 	e.a.d.Log = slog.New(slog.NewTextHandler(&log, nil))

@@ -11,8 +11,8 @@ import (
 	"github.com/freshet/freshet/social/jobs"
 )
 
-// TestErasedAtOnce checks that the call after an erasure finds nothing of the agent.
-func TestErasedAtOnce(t *testing.T) {
+// TestEraseImmediate checks that the call after an erasure finds nothing of the agent.
+func TestEraseImmediate(t *testing.T) {
 	e := newEnv(t)
 	e.follow("x", "f")
 	e.follow("y", "x")
@@ -58,9 +58,9 @@ func TestErase(t *testing.T) {
 	assert.Equal(t, []string{}, e.list("x"), "the erased agent follows no one")
 }
 
-// TestErasingAnAuthorIsOneJobOfEachPost checks that erasing an author creates one job for each post
+// TestEraseAuthorJobs checks that erasing an author creates one job for each post
 // and none for each follower, whatever the delivery, and that no list retains the author's posts.
-func TestErasingAnAuthorIsOneJobOfEachPost(t *testing.T) {
+func TestEraseAuthorJobs(t *testing.T) {
 	for name, c := range map[string]struct {
 		followers []string
 		delivery  social.Delivery
@@ -95,9 +95,9 @@ func TestErasingAnAuthorIsOneJobOfEachPost(t *testing.T) {
 	}
 }
 
-// TestErasedAuthorsComeBack checks that a post created after the erasure exists, but is in no list
+// TestErasedAuthorReturns checks that a post created after the erasure exists, but is in no list
 // of a former follower until they follow again.
-func TestErasedAuthorsComeBack(t *testing.T) {
+func TestErasedAuthorReturns(t *testing.T) {
 	e := newEnv(t)
 	e.follow("x", "a", "b")
 	e.build("a", "b")

@@ -26,7 +26,7 @@ func (f *fakeFiles) Release(_ context.Context, post string) error {
 
 // The images of a post that was never created, and of one that was deleted, are removed. While
 // their store is down the job waits without a limit.
-func TestImagesWithoutAPostAreRemoved(t *testing.T) {
+func TestOrphanedImagesRemoved(t *testing.T) {
 	e := newEnv(t)
 	files := &fakeFiles{err: errors.New("no route")}
 	require.ErrorIs(t, e.a.images(e.ctx, "post:x"), jobs.ErrWait, "no image store is configured any more")

@@ -56,9 +56,9 @@ func TestIndex(t *testing.T) {
 	assert.Empty(t, e.items.byID)
 }
 
-// TestTheItemOfAPostThatIsMadeAgain deletes a post and creates it again before a job runs, and
+// TestIndexRecreatedPost deletes a post and creates it again before a job runs, and
 // checks that the first post's item is removed together with its counts.
-func TestTheItemOfAPostThatIsMadeAgain(t *testing.T) {
+func TestIndexRecreatedPost(t *testing.T) {
 	e := newEnv(t)
 	p := social.Post{ID: "post:p", Author: "x", CreatedAt: e.now.Unix() - 100, Caption: "first", Audience: everybody}
 	create := func() {
@@ -103,7 +103,7 @@ func TestIndexInOneBatch(t *testing.T) {
 	assert.Equal(t, sorted(ids[0], ids[1], ids[2], ids[4]), slices.Sorted(maps.Keys(e.items.byID)))
 }
 
-func TestCatalogIsDown(t *testing.T) {
+func TestIndexCatalogDown(t *testing.T) {
 	e := newEnv(t)
 	a, b := e.publish("a", "x", 1, everybody), e.publish("b", "x", 1, everybody)
 	require.NoError(t, e.store.DeletePost(e.ctx, b.ID, "x", zero))
@@ -116,8 +116,9 @@ func TestCatalogIsDown(t *testing.T) {
 	assert.Contains(t, e.items.byID, a.ID)
 }
 
-// TestIndexLooksAgain changes a post after the job has read it and before the job writes its item.
-func TestIndexLooksAgain(t *testing.T) {
+// TestIndexConcurrentChange changes a post after the job has read it and before the job writes
+// its item.
+func TestIndexConcurrentChange(t *testing.T) {
 	for name, change := range map[string]func(*env){
 		"edit": func(e *env) {
 			caption := "edited"
@@ -159,9 +160,9 @@ func (s damagedStore) PostsByID(ctx context.Context, ids []string) ([]social.Pos
 	return s.Store.PostsByID(ctx, ids)
 }
 
-// TestADamagedPostFailsAlone checks that the jobs of a damaged post count failed attempts until
+// TestIndexDamagedPost checks that the jobs of a damaged post count failed attempts until
 // they are dead, and that the other jobs of the batch are done.
-func TestADamagedPostFailsAlone(t *testing.T) {
+func TestIndexDamagedPost(t *testing.T) {
 	e := newEnv(t)
 	e.publish("good", "x", 1, everybody)
 	e.publish("bad", "x", 1, everybody)

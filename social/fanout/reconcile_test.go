@@ -50,9 +50,9 @@ func TestPair(t *testing.T) {
 	assert.Equal(t, []string{"none"}, e.list("nobody"), "a job creates no list")
 }
 
-// TestPairAboveTheFloor has a list with room for four entries, and an author with six posts that
+// TestPairAboveFloor has a list with room for four entries, and an author with six posts that
 // are newer than all of them.
-func TestPairAboveTheFloor(t *testing.T) {
+func TestPairAboveFloor(t *testing.T) {
 	e := newEnv(t)
 	e.follow("y", "f")
 	for i := range 6 {
@@ -97,9 +97,9 @@ func TestMember(t *testing.T) {
 	assert.Equal(t, []string{"both"}, e.list("m"))
 }
 
-// TestTwoPairsAtOnce runs two jobs of one list, one of which is suspended after it has queried the
+// TestPairConcurrent runs two jobs of one list, one of which is suspended after it has queried the
 // store.
-func TestTwoPairsAtOnce(t *testing.T) {
+func TestPairConcurrent(t *testing.T) {
 	e := newEnv(t)
 	e.publish("x", "x", 1, everybody)
 	e.publish("y", "y", 2, everybody)
@@ -118,8 +118,9 @@ func TestTwoPairsAtOnce(t *testing.T) {
 	assert.Equal(t, []string{"y"}, e.list("f"))
 }
 
-// TestPairAndBuild suspends a build that has read the store, and then the agent follows an author.
-func TestPairAndBuild(t *testing.T) {
+// TestPairDuringBuild suspends a build that has read the store, and then the agent follows an
+// author.
+func TestPairDuringBuild(t *testing.T) {
 	e := newEnv(t)
 	e.publish("p", "x", 1, everybody)
 	e.drain()
@@ -131,9 +132,10 @@ func TestPairAndBuild(t *testing.T) {
 	assert.Equal(t, []string{"p"}, e.list("f"))
 }
 
-// TestARemovedPostLeavesLists checks that a post leaves the lists of the members of a group that it
-// was removed from and, without any other audience, of those whom it mentions; not its author's.
-func TestARemovedPostLeavesLists(t *testing.T) {
+// TestGroupRemovalLeavesLists checks that a post leaves the lists of the members of a group that
+// it was removed from and, without any other audience, of those whom it mentions; not its
+// author's.
+func TestGroupRemovalLeavesLists(t *testing.T) {
 	e := newEnv(t)
 	group := social.Circle{ID: "g", Owner: "o", CircleTerms: social.CircleTerms{Kind: social.KindGroup, History: social.HistoryAll}}
 	socialtest.PutCircle(t, e.store, group, []string{"a", "m", "f"}, zero)

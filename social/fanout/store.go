@@ -52,23 +52,23 @@ func (s store) DeletePost(ctx context.Context, id, by string, at time.Time) erro
 }
 
 func (s store) Follow(ctx context.Context, agent, author string, at time.Time) (bool, error) {
-	return s.follow(ctx, s.Store.Follow, agent, author, at)
+	changed, err := s.Store.Follow(ctx, agent, author, at)
+	s.followChanged(ctx, agent, author, at, err)
+	return changed, err
 }
 
 func (s store) Unfollow(ctx context.Context, agent, author string, at time.Time) (bool, error) {
-	return s.follow(ctx, s.Store.Unfollow, agent, author, at)
+	changed, err := s.Store.Unfollow(ctx, agent, author, at)
+	s.followChanged(ctx, agent, author, at, err)
+	return changed, err
 }
 
-// follow runs the job of a follow even if nothing has changed: an earlier call may have been
+// followChanged runs the job of a follow even if nothing has changed: an earlier call may have been
 // interrupted.
-func (s store) follow(ctx context.Context, set func(ctx context.Context, agent, author string, at time.Time) (bool, error),
-	agent, author string, at time.Time,
-) (bool, error) {
-	changed, err := set(ctx, agent, author, at)
+func (s store) followChanged(ctx context.Context, agent, author string, at time.Time, err error) {
 	if err == nil && at.IsZero() && author != social.Server {
 		s.f.runRows(ctx, row{jobs.AuthorAgent, jobs.PairKey(author, agent)})
 	}
-	return changed, err
 }
 
 func (s store) FollowAll(ctx context.Context, edges []social.Edge, at time.Time) (int, []social.Rejected, error) {
@@ -86,19 +86,21 @@ func (s store) FollowAll(ctx context.Context, edges []social.Edge, at time.Time)
 }
 
 func (s store) Block(ctx context.Context, agent, other string) (bool, error) {
-	return s.block(ctx, s.Store.Block, agent, other)
+	changed, err := s.Store.Block(ctx, agent, other)
+	s.blockChanged(ctx, agent, other, err)
+	return changed, err
 }
 
 func (s store) Unblock(ctx context.Context, agent, other string) (bool, error) {
-	return s.block(ctx, s.Store.Unblock, agent, other)
+	changed, err := s.Store.Unblock(ctx, agent, other)
+	s.blockChanged(ctx, agent, other, err)
+	return changed, err
 }
 
-func (s store) block(ctx context.Context, set func(ctx context.Context, agent, other string) (bool, error), agent, other string) (bool, error) {
-	changed, err := set(ctx, agent, other)
+func (s store) blockChanged(ctx context.Context, agent, other string, err error) {
 	if err == nil {
 		s.f.runRows(ctx, row{jobs.AuthorAgent, jobs.PairKey(other, agent)}, row{jobs.AuthorAgent, jobs.PairKey(agent, other)})
 	}
-	return changed, err
 }
 
 func (s store) AddMember(ctx context.Context, circle, agent, by string, at time.Time) (bool, error) {
@@ -124,37 +126,40 @@ func (s store) PutCircle(ctx context.Context, c social.Circle, members []string,
 }
 
 func (s store) ChangeCircle(ctx context.Context, id, by string, change social.CircleChange) (social.Circle, error) {
-	return s.edit(ctx, id, func() (social.Circle, error) { return s.Store.ChangeCircle(ctx, id, by, change) })
-}
-
-func (s store) PatchCircle(ctx context.Context, id, by string, patch func(social.CircleChange) (social.CircleChange, error)) (social.Circle, error) {
-	return s.edit(ctx, id, func() (social.Circle, error) { return s.Store.PatchCircle(ctx, id, by, patch) })
-}
-
-// edit runs a change of a circle and the jobs of those who were, or are, its members.
-func (s store) edit(ctx context.Context, id string, change func() (social.Circle, error)) (social.Circle, error) {
 	before := s.members(ctx, id, time.Time{})
-	c, err := change()
-	s.membersChanged(ctx, id, append(before, s.members(ctx, id, time.Time{})...), time.Time{}, err)
+	c, err := s.Store.ChangeCircle(ctx, id, by, change)
+	s.circleChanged(ctx, id, before, err)
 	return c, err
 }
 
+func (s store) PatchCircle(ctx context.Context, id, by string, patch func(social.CircleChange) (social.CircleChange, error)) (social.Circle, error) {
+	before := s.members(ctx, id, time.Time{})
+	c, err := s.Store.PatchCircle(ctx, id, by, patch)
+	s.circleChanged(ctx, id, before, err)
+	return c, err
+}
+
+// circleChanged runs the jobs of those who were, or are, members of a changed circle.
+func (s store) circleChanged(ctx context.Context, id string, before []string, err error) {
+	s.membersChanged(ctx, id, append(before, s.members(ctx, id, time.Time{})...), time.Time{}, err)
+}
+
 func (s store) Mute(ctx context.Context, agent string, kind social.MuteKind, id string) (bool, error) {
-	return s.mute(ctx, s.Store.Mute, agent, kind, id)
+	changed, err := s.Store.Mute(ctx, agent, kind, id)
+	s.muteChanged(ctx, agent, kind, id, err)
+	return changed, err
 }
 
 func (s store) Unmute(ctx context.Context, agent string, kind social.MuteKind, id string) (bool, error) {
-	return s.mute(ctx, s.Store.Unmute, agent, kind, id)
+	changed, err := s.Store.Unmute(ctx, agent, kind, id)
+	s.muteChanged(ctx, agent, kind, id, err)
+	return changed, err
 }
 
-func (s store) mute(ctx context.Context, set func(ctx context.Context, agent string, kind social.MuteKind, id string) (bool, error),
-	agent string, kind social.MuteKind, id string,
-) (bool, error) {
-	changed, err := set(ctx, agent, kind, id)
+func (s store) muteChanged(ctx context.Context, agent string, kind social.MuteKind, id string, err error) {
 	if err == nil && kind == social.MuteCircle {
 		s.f.runRows(ctx, row{jobs.Member, jobs.PairKey(id, agent)})
 	}
-	return changed, err
 }
 
 func (s store) DropCircle(ctx context.Context, id, by string, at time.Time) error {
@@ -165,17 +170,16 @@ func (s store) DropCircle(ctx context.Context, id, by string, at time.Time) erro
 }
 
 func (s store) EraseAuthor(ctx context.Context, author string) error {
-	return s.erase(ctx, s.Store.EraseAuthor, author)
+	return s.erased(ctx, author, s.Store.EraseAuthor(ctx, author))
 }
 
 func (s store) EraseAgent(ctx context.Context, agent string) error {
-	return s.erase(ctx, s.Store.EraseAgent, agent)
+	return s.erased(ctx, agent, s.Store.EraseAgent(ctx, agent))
 }
 
-// erase hides the agent's cached cards, and then removes follows, likes and other data within the
-// time limit of a write.
-func (s store) erase(ctx context.Context, erase func(ctx context.Context, agent string) error, agent string) error {
-	err := erase(ctx, agent)
+// erased hides the agent's cached cards, and then removes follows, likes and other data within the
+// time limit of a write. It returns err, the result of the erasure in the store.
+func (s store) erased(ctx context.Context, agent string, err error) error {
 	if err == nil {
 		s.f.afterWrite(ctx, func(ctx context.Context) error { return s.f.hide(ctx, agent) })
 		s.f.beforeAnswer(ctx, []string{agent}, func(ctx context.Context) error { return s.f.runRow(ctx, row{jobs.Erase, agent}) })

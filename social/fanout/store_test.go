@@ -18,9 +18,9 @@ import (
 	"github.com/freshet/freshet/social/timeline"
 )
 
-// TestMakersSeeWhatTheyDid checks that agents see their own changes in their next call, without any
+// TestReadYourWrites checks that agents see their own changes in their next call, without any
 // worker.
-func TestMakersSeeWhatTheyDid(t *testing.T) {
+func TestReadYourWrites(t *testing.T) {
 	e := newEnv(t)
 	s := e.a.Store()
 	e.publish("x", "x", 2, everybody)
@@ -64,7 +64,7 @@ func TestMakersSeeWhatTheyDid(t *testing.T) {
 	}
 }
 
-func TestMembersSeeTheirCircle(t *testing.T) {
+func TestCircleMembersReadTheirWrites(t *testing.T) {
 	e := newEnv(t)
 	s := e.a.Store()
 	circle := social.Circle{ID: "c", Owner: "x"}
@@ -93,18 +93,18 @@ func TestMembersSeeTheirCircle(t *testing.T) {
 	assert.Len(t, e.open(), len(many), "many are left to the workers")
 }
 
-// TestEventsAreLeftToWorkers checks that the changes of events are not applied to lists before the
+// TestEventsAppliedByWorkers checks that the changes of events are not applied to lists before the
 // answer.
-func TestEventsAreLeftToWorkers(t *testing.T) {
+func TestEventsAppliedByWorkers(t *testing.T) {
 	e := newEnv(t)
 	_, err := e.a.Store().Follow(e.ctx, "f", "x", e.clock())
 	require.NoError(t, err)
 	assert.Contains(t, e.open(), row{jobs.AuthorAgent, "x/f"})
 }
 
-// TestWritesSucceedWithoutLists checks that a list that cannot be changed in time is dropped, and
+// TestWriteListsUnavailable checks that a list that cannot be changed in time is dropped, and
 // that it is reported if that fails, too.
-func TestWritesSucceedWithoutLists(t *testing.T) {
+func TestWriteListsUnavailable(t *testing.T) {
 	e := newEnv(t)
 	late := 0
 	e.a.d.ListsUnreachable = func() { late++ }
@@ -135,8 +135,8 @@ func TestWritesSucceedWithoutLists(t *testing.T) {
 	assert.Equal(t, []string{"none"}, e.list("f"), "the list is built by the next read")
 }
 
-// TestAWriteDoesNotWaitForLong checks the case that a slow server has leased the job of the write.
-func TestAWriteDoesNotWaitForLong(t *testing.T) {
+// TestWriteWaitBounded checks the case that a slow server has leased the job of the write.
+func TestWriteWaitBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newEnv(t)
 		e.publish("p", "x", 1, everybody)
@@ -158,9 +158,9 @@ func TestAWriteDoesNotWaitForLong(t *testing.T) {
 	})
 }
 
-// TestWhoMadeAChangeWaitsForAWorker checks that a write waits for the worker that has leased its
+// TestWriteWaitsForWorker checks that a write waits for the worker that has leased its
 // job.
-func TestWhoMadeAChangeWaitsForAWorker(t *testing.T) {
+func TestWriteWaitsForWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newEnv(t)
 		e.publish("p", "x", 1, everybody)
@@ -186,9 +186,9 @@ func TestWhoMadeAChangeWaitsForAWorker(t *testing.T) {
 	})
 }
 
-// TestKilledBetweenCommitAndJob checks that a worker runs the job when the writer dies after the
+// TestCrashBetweenCommitAndJob checks that a worker runs the job when the writer dies after the
 // commit.
-func TestKilledBetweenCommitAndJob(t *testing.T) {
+func TestCrashBetweenCommitAndJob(t *testing.T) {
 	e := newEnv(t)
 	e.publish("p", "x", 1, everybody)
 	e.drain()
@@ -200,9 +200,9 @@ func TestKilledBetweenCommitAndJob(t *testing.T) {
 	assert.Equal(t, []string{"p"}, e.list("f"))
 }
 
-// TestAJobThatAWriteCouldNotEnd checks that workers get such a job soon after the write was
+// TestWriteJobNotCompleted checks that workers get such a job soon after the write was
 // answered: until it is done, any timeline may report itself as incomplete.
-func TestAJobThatAWriteCouldNotEnd(t *testing.T) {
+func TestWriteJobNotCompleted(t *testing.T) {
 	e := newEnv(t)
 	e.publish("p", "x", 1, everybody)
 	e.drain()
@@ -218,9 +218,9 @@ func TestAJobThatAWriteCouldNotEnd(t *testing.T) {
 	assert.Equal(t, "x/f", list[0].Key)
 }
 
-// TestPostIsDeletedBeforeItsAuthorHasIt deletes a post after its creation and before it is pushed
+// TestPostDeletedBeforeOwnPush deletes a post after its creation and before it is pushed
 // to the author's list.
-func TestPostIsDeletedBeforeItsAuthorHasIt(t *testing.T) {
+func TestPostDeletedBeforeOwnPush(t *testing.T) {
 	e := newEnv(t)
 	e.build("x")
 	p := newProcess(e.ctx, "post", func(ctx context.Context) {
@@ -234,7 +234,7 @@ func TestPostIsDeletedBeforeItsAuthorHasIt(t *testing.T) {
 	assert.Equal(t, []string{}, e.list("x"))
 }
 
-func TestErrorsAreTheStores(t *testing.T) {
+func TestErrorsOfStore(t *testing.T) {
 	e := newEnv(t)
 	s := e.a.Store()
 	_, err := s.Follow(e.ctx, "f", "f", zero)
@@ -245,7 +245,7 @@ func TestErrorsAreTheStores(t *testing.T) {
 	require.ErrorIs(t, err, feed.ErrRule)
 }
 
-func TestLost(t *testing.T) {
+func TestLostDeliveries(t *testing.T) {
 	e := newEnv(t)
 	e.follow("x", "f")
 	e.build("f")
@@ -264,9 +264,9 @@ func TestLost(t *testing.T) {
 	assert.Equal(t, []string{"new", "old"}, e.list("f"))
 }
 
-// TestLostChangesOfDelivery has lists and an outbox that are older than a change of the author's
+// TestLostDeliveryChanges has lists and an outbox that are older than a change of the author's
 // delivery.
-func TestLostChangesOfDelivery(t *testing.T) {
+func TestLostDeliveryChanges(t *testing.T) {
 	e := newEnv(t)
 	e.follow("x", "a", "b", "c", "d")
 	e.drain()
@@ -300,12 +300,12 @@ func TestLostChangesOfDelivery(t *testing.T) {
 	assert.Equal(t, []string{"p"}, e.outbox("x"), "pulled, and the outbox is an old one")
 }
 
-func TestNewNamesWhatIsMissing(t *testing.T) {
+func TestNewMissingDependency(t *testing.T) {
 	_, err := New(Deps{})
 	require.ErrorContains(t, err, "fanout needs")
 }
 
-func TestWhatWaits(t *testing.T) {
+func TestErrorsThatWait(t *testing.T) {
 	for _, err := range []error{social.ErrUnavailable, timeline.ErrUnavailable, feed.ErrUnavailable} {
 		require.ErrorIs(t, waits(fmt.Errorf("%w: x", err)), jobs.ErrWait)
 	}

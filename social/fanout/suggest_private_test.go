@@ -113,10 +113,10 @@ func (w *weave) suggested(t *testing.T) map[string][]social.Suggestion {
 	return all
 }
 
-// TestSuggestionsTellNothingOfOthers checks over random networks with planted accounts that the
+// TestSuggestionsPrivacy checks over random networks with planted accounts that the
 // suggestions to a reader follow from its friends' follows alone: they stay the same without the
 // follows of any agent who is not one of at least three friends of the reader.
-func TestSuggestionsTellNothingOfOthers(t *testing.T) {
+func TestSuggestionsPrivacy(t *testing.T) {
 	t.Parallel()
 	compared, suggested := 0, 0
 	for seed := range uint64(3) {

@@ -144,7 +144,7 @@ func (e *env) imported(authors []string, agents ...string) {
 }
 
 // Authors who are followed or muted are left out before the list is cut.
-func TestSuggestionsAreFilteredFirst(t *testing.T) {
+func TestSuggestionsFilteredBeforeCut(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
 	friends := e.network("r", 2*social.SuggestionEvidence)
@@ -169,7 +169,7 @@ func must(_ bool, err error) {
 }
 
 // Suggestions do not change for a day, whomever the reader follows meanwhile.
-func TestSuggestionsStayForADay(t *testing.T) {
+func TestSuggestionsStableForADay(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
 	friends := e.network("r", 20)

@@ -10,9 +10,9 @@ import (
 	"github.com/freshet/freshet/social/graph"
 )
 
-// TestTheExamplesAreEvents checks that the examples in the documentation decode and cover each
+// TestDocumentedEventsDecode checks that the examples in the documentation decode and cover each
 // type.
-func TestTheExamplesAreEvents(t *testing.T) {
+func TestDocumentedEventsDecode(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/timelines.md")
 	require.NoError(t, err)

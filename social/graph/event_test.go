@@ -13,7 +13,7 @@ import (
 	"github.com/freshet/freshet/social/graph"
 )
 
-func TestPostsOfOtherSystems(t *testing.T) {
+func TestExternalPosts(t *testing.T) {
 	t.Parallel()
 	s := openStore(t)
 	mustApply(t, s, `{"type":"post.created","data":{"id":"post:a-1","author":{"id":"ann@example.org","name":"Ann","image_url":"https://example.org/ann.png"},
@@ -50,7 +50,7 @@ func TestPostsOfOtherSystems(t *testing.T) {
 	require.True(t, postOf(t, s, "post:a-1").Deleted)
 }
 
-func TestAudienceOfAnEvent(t *testing.T) {
+func TestEventAudience(t *testing.T) {
 	t.Parallel()
 	s := openStore(t)
 	for i, tt := range []struct {
@@ -87,7 +87,7 @@ func TestFollowsAndConnections(t *testing.T) {
 	require.Empty(t, list(t, s.Following, "u_2"))
 }
 
-func TestCirclesOfOtherSystems(t *testing.T) {
+func TestExternalCircles(t *testing.T) {
 	t.Parallel()
 	s := openStore(t)
 	mustApply(t, s,
@@ -115,7 +115,7 @@ func TestCirclesOfOtherSystems(t *testing.T) {
 	require.ErrorIs(t, err, feed.ErrNotFound)
 }
 
-func TestBadEvents(t *testing.T) {
+func TestInvalidEvents(t *testing.T) {
 	t.Parallel()
 	post := func(fields string) string {
 		return `{"type":"post.created","data":{"id":"post:1","author":{"id":"a"},"created_at":1,"caption":"x",` + fields + `}}`
@@ -180,7 +180,7 @@ func TestBadEvents(t *testing.T) {
 	require.ErrorIs(t, err, feed.ErrInvalid)
 }
 
-func TestWhatTheStoreRefuses(t *testing.T) {
+func TestEventsRefusedByStore(t *testing.T) {
 	t.Parallel()
 	s := openStore(t)
 	_, err := s.Block(t.Context(), "a", "u_1")

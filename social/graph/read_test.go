@@ -48,7 +48,7 @@ func TestReadReportsByLine(t *testing.T) {
 	require.Equal(t, []string{"u_1", "u_4"}, list(t, s.Followers, "a"))
 }
 
-func TestReadBoundsItsReport(t *testing.T) {
+func TestReadReportBounded(t *testing.T) {
 	t.Parallel()
 	report, err := read(t, openStore(t), graph.Config{MaxErrors: 2, Batch: 3}, strings.Repeat(followLine("a", "a", 1)+"\n", 10))
 	require.NoError(t, err)
@@ -56,7 +56,7 @@ func TestReadBoundsItsReport(t *testing.T) {
 	require.Len(t, report.Errors, 2)
 }
 
-func TestBodiesThatAreNoLines(t *testing.T) {
+func TestReadInvalidBodies(t *testing.T) {
 	t.Parallel()
 	for body, says := range map[string]string{
 		"\x1f\x8b\x00":         "send it with Content-Encoding: gzip",
@@ -74,8 +74,8 @@ func TestBodiesThatAreNoLines(t *testing.T) {
 	require.Equal(t, api.Upload{Errors: []api.Rejection{}}, report)
 }
 
-// TestReadCountsWhatIsApplied checks the count of applied events when the store fails midway.
-func TestReadCountsWhatIsApplied(t *testing.T) {
+// TestReadStoreFails checks the count of applied events when the store fails midway.
+func TestReadStoreFails(t *testing.T) {
 	t.Parallel()
 	s := openStore(t)
 	var body strings.Builder
@@ -97,9 +97,9 @@ func TestReadCountsWhatIsApplied(t *testing.T) {
 	require.Len(t, list(t, s.Followers, "a"), 100)
 }
 
-// TestRunsOfFollows reads runs of follows that have few and many distinct times, mixed with other
-// events, some of them rejected.
-func TestRunsOfFollows(t *testing.T) {
+// TestReadRunsOfFollows reads runs of follows that have few and many distinct times, mixed with
+// other events, some of them rejected.
+func TestReadRunsOfFollows(t *testing.T) {
 	t.Parallel()
 	for _, run := range []int{1, 15, 16, 17, 400} {
 		s := openStore(t)
@@ -134,7 +134,7 @@ func TestRunsOfFollows(t *testing.T) {
 	}
 }
 
-func TestABodyThatBreaksOff(t *testing.T) {
+func TestReadBodyTruncated(t *testing.T) {
 	t.Parallel()
 	s := openStore(t)
 	whole := followLine("u_1", "a", 1) + "\n"
@@ -150,9 +150,9 @@ func TestABodyThatBreaksOff(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-// TestOrderMakesNoDifference checks that the same events, in many orders and with duplicates, have
+// TestEventOrder checks that the same events, in many orders and with duplicates, have
 // the same result.
-func TestOrderMakesNoDifference(t *testing.T) {
+func TestEventOrder(t *testing.T) {
 	t.Parallel()
 	lines := []string{
 		`{"type":"circle.changed","data":{"id":"c1","owner":"a","members":["u_1","u_2"],"at":10}}`,
@@ -207,9 +207,9 @@ func (d damaged) DeletePost(ctx context.Context, id, by string, at time.Time) er
 	return d.store.DeletePost(ctx, id, by, at)
 }
 
-// TestAnEventOfADamagedPostIsRefused checks that such an event is rejected instead of being retried
+// TestEventOfDamagedPostRefused checks that such an event is rejected instead of being retried
 // for ever, and that the other events are applied.
-func TestAnEventOfADamagedPostIsRefused(t *testing.T) {
+func TestEventOfDamagedPostRefused(t *testing.T) {
 	body := `{"type":"post.deleted","data":{"id":"post:bad","at":"2026-03-06T11:00:00Z"}}` + "\n" + followLine("a", "b", 1)
 	r, err := read(t, damaged{openStore(t)}, graph.Config{}, body)
 	require.NoError(t, err)

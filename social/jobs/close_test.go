@@ -11,7 +11,7 @@ import (
 	"github.com/freshet/freshet/social/jobs"
 )
 
-func TestCloseLetsThemEnd(t *testing.T) {
+func TestCloseWaitsForJobs(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		release := make(chan struct{})
 		r := b.start(jobs.Config{Workers: 1}, map[jobs.Kind]jobs.Handler{
@@ -31,7 +31,7 @@ func TestCloseLetsThemEnd(t *testing.T) {
 	})
 }
 
-func TestCloseGivesBackWhatDoesNotEnd(t *testing.T) {
+func TestCloseReleasesRunningJobs(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		r := b.start(jobs.Config{}, map[jobs.Kind]jobs.Handler{
 			jobs.Deliver: {Run: func(ctx context.Context, _ []jobs.Job) []error {
@@ -52,7 +52,7 @@ func TestCloseGivesBackWhatDoesNotEnd(t *testing.T) {
 	})
 }
 
-func TestRunnerSurvivesTheQueue(t *testing.T) {
+func TestRunnerQueueDown(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		ran := make(chan struct{})
 		r := b.start(jobs.Config{}, map[jobs.Kind]jobs.Handler{

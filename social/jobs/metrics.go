@@ -8,6 +8,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"github.com/freshet/freshet/internal/periodic"
+	"github.com/freshet/freshet/internal/safego"
 )
 
 var (
@@ -58,7 +61,9 @@ func expose(kinds iter.Seq[Kind]) {
 // without workers is noticed.
 func Watch(ctx context.Context, q Queue, pause time.Duration, log *slog.Logger) {
 	count(nil) // exposes the gauges before the first measurement
-	every(ctx, log, pause, func(ctx context.Context) { measure(ctx, q, log) })
+	for range periodic.Every(ctx, pause) {
+		safego.Log(log, upkeep, func() { measure(ctx, q, log) })
+	}
 }
 
 // measure sets the gauges. They are unchanged if the queue is unavailable.

@@ -96,8 +96,16 @@ func Start(ctx context.Context, q Queue, handlers map[Kind]Handler, cfg Config) 
 			time.Sleep(afterPanic)
 		}
 	})
-	r.loops.Go(func() { every(r.ctx, r.cfg.Logger, leaseTime/3, r.renew) })
-	r.loops.Go(func() { every(r.leasing, r.cfg.Logger, sweepEvery, r.upkeep) })
+	r.loops.Go(func() {
+		for range periodic.Every(r.ctx, leaseTime/3) {
+			safego.Log(r.cfg.Logger, upkeep, func() { r.renew(r.ctx) })
+		}
+	})
+	r.loops.Go(func() {
+		for range periodic.Every(r.leasing, sweepEvery) {
+			safego.Log(r.cfg.Logger, upkeep, func() { r.sweep(r.leasing) })
+		}
+	})
 	return r
 }
 
@@ -117,12 +125,10 @@ func (r *Runner) Close(ctx context.Context) {
 // afterPanic is the pause after a panic before jobs are dispatched again.
 const afterPanic = time.Second
 
-// every calls do after each pause until ctx ends.
-func every(ctx context.Context, log *slog.Logger, d time.Duration, do func(context.Context)) {
-	periodic.Every(ctx, d, func(ctx context.Context) { safego.Log(log, "upkeep of the queue", func() { do(ctx) }) })
-}
+// upkeep names the periodic work in the log.
+const upkeep = "upkeep of the queue"
 
-func (r *Runner) upkeep(ctx context.Context) {
+func (r *Runner) sweep(ctx context.Context) {
 	for {
 		n, err := r.q.Sweep(ctx, sweepRows)
 		if err != nil && ctx.Err() == nil {

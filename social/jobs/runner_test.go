@@ -17,7 +17,7 @@ import (
 	"github.com/freshet/freshet/social/jobs"
 )
 
-func TestRunnerRunsWhatIsMarked(t *testing.T) {
+func TestRunnerRunsMarkedJobs(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		b.mark(jobs.Deliver, "post:before")
 		b.mark(jobs.Erase, "a")
@@ -53,9 +53,9 @@ func TestRunnerPolls(t *testing.T) {
 	})
 }
 
-// TestRunnerSweepsUntilNothingIsOver checks that a sweep repeats until no expired row is left when
+// TestRunnerSweepRepeats checks that a sweep repeats until no expired row is left when
 // there are more than one call removes, and that sweeps run at their interval.
-func TestRunnerSweepsUntilNothingIsOver(t *testing.T) {
+func TestRunnerSweepRepeats(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		var rows []jobs.Spec
 		for i := range 2500 {
@@ -103,9 +103,9 @@ func (c *counted) Sweep(ctx context.Context, n int) (int, error) {
 	return n, err
 }
 
-// TestEveryServerMeasuresTheQueue checks that a server measures the queue whether it runs jobs or
+// TestQueueMetricsOnEveryServer checks that a server measures the queue whether it runs jobs or
 // not, and reports its number of workers.
-func TestEveryServerMeasuresTheQueue(t *testing.T) {
+func TestQueueMetricsOnEveryServer(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		b.mark(jobs.Deliver, "post:a")
 		ctx, stop := context.WithCancel(b.Context())
@@ -183,7 +183,7 @@ func TestRunnerBatches(t *testing.T) {
 	})
 }
 
-func TestRunnerNeverRunsMoreThanItsWorkers(t *testing.T) {
+func TestRunnerWorkerLimit(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		release := make(chan struct{})
 		var mu sync.Mutex
@@ -214,7 +214,7 @@ func TestRunnerNeverRunsMoreThanItsWorkers(t *testing.T) {
 	})
 }
 
-func TestRunnerMarkedMeanwhileRunsAgain(t *testing.T) {
+func TestRunnerMarkedWhileRunning(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		first := make(chan struct{})
 		b.start(jobs.Config{}, map[jobs.Kind]jobs.Handler{
@@ -236,7 +236,7 @@ func TestRunnerMarkedMeanwhileRunsAgain(t *testing.T) {
 	})
 }
 
-func TestRunnerRetriesAndBuries(t *testing.T) {
+func TestRunnerRetriesUntilDead(t *testing.T) {
 	for name, fail := range map[string]func() []error{
 		"an error":           func() []error { return []error{errors.New("broken")} },
 		"a panic":            func() []error { panic("broken") },
@@ -267,7 +267,7 @@ func TestRunnerRetriesAndBuries(t *testing.T) {
 	}
 }
 
-func TestRunnerWaitsForWhatIsDown(t *testing.T) {
+func TestRunnerDependencyDown(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		down := true
 		b.mark(jobs.Deliver, "post:a")
@@ -358,10 +358,10 @@ func (q *losing) Done(ctx context.Context, list ...jobs.Job) ([]jobs.State, erro
 	return q.Queue.Done(ctx, list...)
 }
 
-// TestRunnerTakesBackWhatItDoesNotKnowOf checks that a job leased by a call with a lost answer, or
+// TestRunnerReclaimsUnknownLeases checks that a job leased by a call with a lost answer, or
 // one that could not be completed, runs again before its lease expires, and that lists count as
 // late until it is done. A running job stays leased.
-func TestRunnerTakesBackWhatItDoesNotKnowOf(t *testing.T) {
+func TestRunnerReclaimsUnknownLeases(t *testing.T) {
 	for name, lost := range map[string]*losing{"lease": {lease: 1}, "completion": {done: 1}} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(b *bench) {

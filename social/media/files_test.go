@@ -149,7 +149,7 @@ func reads(t *testing.T, f *media.Files, key string, want media.File) {
 }
 
 // A store that accepts only some of the files retains none of them.
-func TestSaveIsAllOrNothing(t *testing.T) {
+func TestSaveAtomic(t *testing.T) {
 	t.Parallel()
 	whole, dir := inFolder(t)
 	store := rows(t)
@@ -180,7 +180,7 @@ func folderName(i int) string {
 	return string([]byte{digits[i/16], digits[i%16]})
 }
 
-func TestStoreThatIsDown(t *testing.T) {
+func TestStoreDown(t *testing.T) {
 	t.Parallel()
 	b := inS3(t, "s3://freshet?region=us-east-1&endpoint=http://127.0.0.1:1&use_path_style=true&anonymous=true")
 	store := rows(t)
@@ -205,9 +205,9 @@ func hanging(t *testing.T) media.Store {
 	return inS3(t, "s3://freshet?region=us-east-1&endpoint=http://"+listener.Addr().String()+"&use_path_style=true&anonymous=true")
 }
 
-// TestStoreThatHangs checks that a writer gets the error that the store is unavailable, and that
+// TestStoreHangs checks that a writer gets the error that the store is unavailable, and that
 // the record of files the store may hold remains.
-func TestStoreThatHangs(t *testing.T) {
+func TestStoreHangs(t *testing.T) {
 	t.Parallel()
 	store := rows(t)
 	f := media.NewFiles(hanging(t), store, 50*time.Millisecond)
@@ -231,9 +231,9 @@ func (s slow) Put(ctx context.Context, key string, f media.File) error {
 	}
 }
 
-// TestTheImagesOfAPostHaveOneDeadline checks that all images of a post share one deadline, whatever
+// TestImagesOfPostShareDeadline checks that all images of a post share one deadline, whatever
 // their number.
-func TestTheImagesOfAPostHaveOneDeadline(t *testing.T) {
+func TestImagesOfPostShareDeadline(t *testing.T) {
 	t.Parallel()
 	list, store := pictures(t, 10), rows(t)
 	inside, _ := inFolder(t)

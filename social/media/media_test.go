@@ -174,7 +174,7 @@ func near(t testing.TB, want color.NRGBA, got color.Color, what string) {
 	}
 }
 
-func TestTypesAreToldByContent(t *testing.T) {
+func TestTypeByContent(t *testing.T) {
 	t.Parallel()
 	transparent := image.NewNRGBA(image.Rect(0, 0, 3, 3))
 	for name, c := range map[string]struct {
@@ -236,7 +236,7 @@ func TestThumbnailAndColor(t *testing.T) {
 
 // Each orientation is applied: the picture as the camera meant it has red on its left or top, and
 // blue on the other side.
-func TestOrientationIsAppliedAndNothingElseIsLeft(t *testing.T) {
+func TestOrientationAppliedMetadataRemoved(t *testing.T) {
 	t.Parallel()
 	const w, h = 48, 16
 	type place struct{ x, y int }
@@ -270,7 +270,7 @@ func TestOrientationIsAppliedAndNothingElseIsLeft(t *testing.T) {
 }
 
 // A WebP has its camera data in chunks separate from the picture.
-func TestWebPIsTurnedAndNothingElseIsLeft(t *testing.T) {
+func TestWebPOrientationAppliedMetadataRemoved(t *testing.T) {
 	t.Parallel()
 	picture := webpFile(t)[len("RIFF....WEBP"):]
 	extended := chunk("VP8X", []byte{0x04 | 0x08, 0, 0, 0, 2 - 1, 0, 0, 0, 0, 0}) // XMP and EXIF, 2 × 1
@@ -310,7 +310,7 @@ func TestOrientationTurnsAndMirrors(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoImageIsRefused(t *testing.T) {
+func TestNonImagesRefused(t *testing.T) {
 	t.Parallel()
 	jpg, pic := asJPEG(t, halves(32, 32)), asPNG(t, halves(8, 8))
 	anim := asGIF(t, frame(image.Rect(0, 0, 8, 6), red))
@@ -362,8 +362,9 @@ func TestWhatIsNoImageIsRefused(t *testing.T) {
 	}
 }
 
-// TestWhatBrowsersShow checks files that violate their format and that browsers still show.
-func TestWhatBrowsersShow(t *testing.T) {
+// TestMalformedImagesBrowsersShow checks files that violate their format and that browsers still
+// show.
+func TestMalformedImagesBrowsersShow(t *testing.T) {
 	t.Parallel()
 	wrongSum := func(name string, data []byte) []byte {
 		file := withChunk(asPNG(t, halves(8, 6)), name, data)
@@ -398,9 +399,9 @@ func TestWhatBrowsersShow(t *testing.T) {
 	}
 }
 
-// TestKindsThatAreNotSupported checks that an unsupported kind of file is not reported as damaged:
+// TestUnsupportedTypes checks that an unsupported kind of file is not reported as damaged:
 // the error says what the sender can do.
-func TestKindsThatAreNotSupported(t *testing.T) {
+func TestUnsupportedTypes(t *testing.T) {
 	t.Parallel()
 	lossless := flatJPEG(0xc0, 16, 16, "\x01\x02\x03", -1)
 	lossless[bytes.Index(lossless, []byte{0xff, 0xc0})+1] = 0xc3
@@ -420,7 +421,7 @@ func TestKindsThatAreNotSupported(t *testing.T) {
 	}
 }
 
-func TestTruncatedAndDamagedFilesAreRefused(t *testing.T) {
+func TestTruncatedAndDamagedImagesRefused(t *testing.T) {
 	t.Parallel()
 	for name, file := range map[string][]byte{
 		"JPEG": asJPEG(t, halves(64, 64)), "PNG": asPNG(t, halves(64, 64)), "WebP": webpFile(t),
@@ -449,7 +450,7 @@ func announced(w, h uint32) []byte {
 	return pngChunk(pngChunk(pngChunk([]byte(pngHead), "IHDR", head), "IDAT", []byte{0x78, 0x9c}), "IEND", nil)
 }
 
-func TestTooManyPixelsAreRefusedByTheHeader(t *testing.T) {
+func TestTooManyPixelsRefused(t *testing.T) {
 	t.Parallel()
 	for _, size := range [][2]uint32{{7072, 7072}, {50_000_001, 1}, {1, 1 << 30}, {65535, 65535}} {
 		_, err := processor().Make(t.Context(), announced(size[0], size[1]))
@@ -461,7 +462,7 @@ func TestTooManyPixelsAreRefusedByTheHeader(t *testing.T) {
 	require.NotContains(t, err.Error(), "megapixels", "it is truncated, not too large")
 }
 
-func TestPoolIsBounded(t *testing.T) {
+func TestPoolBounded(t *testing.T) {
 	t.Parallel()
 	small := asPNG(t, halves(8, 8))
 	s := NewProcessor(Config{Workers: 1, Wait: time.Millisecond})
@@ -555,9 +556,9 @@ func pngChunk(file []byte, name string, data []byte) []byte {
 	return binary.BigEndian.AppendUint32(file, crc32.ChecksumIEEE(append([]byte(name), data...)))
 }
 
-// TestNeedCoversWhatDecodersTake checks that decoders allocate no more than need estimates. It is
+// TestNeedCoversDecoders checks that decoders allocate no more than need estimates. It is
 // not parallel: it measures the allocations of the process.
-func TestNeedCoversWhatDecodersTake(t *testing.T) {
+func TestNeedCoversDecoders(t *testing.T) {
 	const w, h = 600, 600
 	files := map[string][]byte{}
 	for name, sof := range map[string]byte{"baseline": 0xc0, "extended": 0xc1, "progressive": 0xc2} {
@@ -593,9 +594,9 @@ func TestNeedCoversWhatDecodersTake(t *testing.T) {
 	}
 }
 
-// TestWhatIsDoneWithIsCollected checks that memory is freed after each picture. It is not parallel:
+// TestPictureMemoryFreed checks that memory is freed after each picture. It is not parallel:
 // it disables the automatic garbage collection, as if the heap had been large.
-func TestWhatIsDoneWithIsCollected(t *testing.T) {
+func TestPictureMemoryFreed(t *testing.T) {
 	testenv.WithoutRace(t)
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	const memory = 32 << 20
@@ -611,7 +612,7 @@ func TestWhatIsDoneWithIsCollected(t *testing.T) {
 	}
 }
 
-func TestNeedIsEnoughForTheLargest(t *testing.T) {
+func TestNeedOfLargestPictures(t *testing.T) {
 	t.Parallel()
 	for model, work := range map[color.Model]int{color.YCbCrModel: 12, color.CMYKModel: 16, color.RGBAModel: 12, color.NRGBA64Model: 8} {
 		head := image.Config{Width: 7071, Height: 7071, ColorModel: model}

@@ -97,10 +97,10 @@ func requireJobs(t *testing.T, s *postgres.Store, key string, kinds ...jobs.Kind
 	require.ElementsMatch(t, kinds, got, "the change of %s and its jobs are one", key)
 }
 
-// TestConnectionsThatBreak cuts the connection before and after each request of a write, including
-// the commit. The write fails as unavailable and may or may not have taken effect. After a retry it
-// has taken effect once.
-func TestConnectionsThatBreak(t *testing.T) {
+// TestDisconnectAtEveryRequest cuts the connection before and after each request of a write,
+// including the commit. The write fails as unavailable and may or may not have taken effect.
+// After a retry it has taken effect once.
+func TestDisconnectAtEveryRequest(t *testing.T) {
 	for _, act := range cutActs {
 		t.Run(act.name, func(t *testing.T) {
 			p, s, direct := through(t)
@@ -134,9 +134,9 @@ func TestConnectionsThatBreak(t *testing.T) {
 	}
 }
 
-// TestALeaseWhoseAnswerIsLost checks that the server that asked for a lease takes it back long
+// TestLeaseReplyLost checks that the server that asked for a lease takes it back long
 // before it expires.
-func TestALeaseWhoseAnswerIsLost(t *testing.T) {
+func TestLeaseReplyLost(t *testing.T) {
 	p, s, direct := through(t)
 	lease := func() ([]jobs.Job, error) { return s.Lease(t.Context(), 8, time.Hour) }
 	_, err := lease() // prepares the statements for the calls below
@@ -161,9 +161,9 @@ func TestALeaseWhoseAnswerIsLost(t *testing.T) {
 	require.Len(t, list, 8)
 }
 
-// TestStartsWhileTheDatabaseIsDown creates a store while the database is down, as a server that
+// TestDatabaseDownAtStart creates a store while the database is down, as a server that
 // starts first does.
-func TestStartsWhileTheDatabaseIsDown(t *testing.T) {
+func TestDatabaseDownAtStart(t *testing.T) {
 	u, err := url.Parse(testenv.Postgres(t))
 	require.NoError(t, err)
 	p := faultproxy.StartPostgres(t, u.Host)
@@ -201,9 +201,9 @@ func TestStartsWhileTheDatabaseIsDown(t *testing.T) {
 	unavailable()
 }
 
-// TestTheServerCrashes kills a database server during writes. After its recovery all confirmed
+// TestDatabaseCrash kills a database server during writes. After its recovery all confirmed
 // writes and their jobs exist, and the store works again without a restart.
-func TestTheServerCrashes(t *testing.T) {
+func TestDatabaseCrash(t *testing.T) {
 	server := testenv.StartPostgres(t)
 	s := open(t, server.URL, social.Options{})
 	var mu sync.Mutex

@@ -12,9 +12,9 @@ import (
 	"github.com/freshet/freshet/social/socialtest"
 )
 
-// TestPostsThatAreThereAreCounted checks that a migration counts the posts of a database that has
+// TestMigrateCountsPosts checks that a migration counts the posts of a database that has
 // no counts.
-func TestPostsThatAreThereAreCounted(t *testing.T) {
+func TestMigrateCountsPosts(t *testing.T) {
 	s, err := New(t.Context(), Config{URL: testenv.Postgres(t) + "&pool_max_conns=4"}, social.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
@@ -48,9 +48,9 @@ func TestPostsThatAreThereAreCounted(t *testing.T) {
 	require.EqualValues(t, 399, info.Posts)
 }
 
-// TestReferencesOfBeforeStay migrates a database without incarnations. References to existing posts
-// stay valid, also to posts that had been created again, and end when the post does.
-func TestReferencesOfBeforeStay(t *testing.T) {
+// TestMigrateKeepsReferences migrates a database without incarnations. References to existing
+// posts stay valid, also to posts that had been created again, and end when the post does.
+func TestMigrateKeepsReferences(t *testing.T) {
 	s, err := New(t.Context(), Config{URL: testenv.Postgres(t) + "&pool_max_conns=4"}, social.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })

@@ -85,9 +85,9 @@ func (o *orderStore) post() string {
 	return p.ID
 }
 
-// TestOlderServersAreOrdered checks what servers of the version before write while others run this
+// TestOlderServersOrdered checks what servers of the version before write while others run this
 // one, with clocks a minute apart: nobody sees a post from before they joined.
-func TestOlderServersAreOrdered(t *testing.T) {
+func TestOlderServersOrdered(t *testing.T) {
 	for name, apart := range map[string]time.Duration{"ahead": time.Minute, "behind": -time.Minute, "equal": 0} {
 		t.Run(name, func(t *testing.T) {
 			o := newOrderStore(t)
@@ -112,9 +112,9 @@ func TestOlderServersAreOrdered(t *testing.T) {
 	}
 }
 
-// TestGroupsOfBeforeStay migrates a group with posts and members, and mentions, of the version
+// TestMigrateKeepsGroups migrates a group with posts and members, and mentions, of the version
 // before: all see the same, and are ordered from then on.
-func TestGroupsOfBeforeStay(t *testing.T) {
+func TestMigrateKeepsGroups(t *testing.T) {
 	o := newOrderStore(t)
 	require.NoError(t, o.migrating(t.Context(), func(p *goose.Provider) error {
 		_, err := p.UpTo(t.Context(), 9)

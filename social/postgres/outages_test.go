@@ -39,9 +39,9 @@ func refusing(t *testing.T, e pgproto3.ErrorResponse) (url string) {
 	return fmt.Sprintf("postgres://u@%s/d?sslmode=disable", listener.Addr())
 }
 
-// TestWhatIsALimitOfConnections checks that a server at its limit of connections does not count as
+// TestErrorIsConnectionLimit checks that a server at its limit of connections does not count as
 // unavailable while the store has a connection.
-func TestWhatIsALimitOfConnections(t *testing.T) {
+func TestErrorIsConnectionLimit(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		code, message string
@@ -69,10 +69,10 @@ func TestWhatIsALimitOfConnections(t *testing.T) {
 	assert.False(t, limitReached(errors.New("no more connections allowed")), "not at the connect")
 }
 
-// TestWhatIsAnOutage checks that readers are served without the database whenever it has not
+// TestErrorIsOutage checks that readers are served without the database whenever it has not
 // answered a query, and that it counts as down when it could not be queried at all.
 // docs/reliability.md has the table.
-func TestWhatIsAnOutage(t *testing.T) {
+func TestErrorIsOutage(t *testing.T) {
 	t.Parallel()
 	const served, damage = "outage", "damaged"
 	for _, tt := range []struct {

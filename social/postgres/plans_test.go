@@ -75,11 +75,11 @@ func (tr *tracer) TraceBatchStart(ctx context.Context, _ *pgx.Conn, d pgx.TraceB
 func (tr *tracer) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQueryData) {}
 func (tr *tracer) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData)     {}
 
-// TestNoStatementReadsWholeTables checks PostgreSQL's plan, over many rows, of each statement that
+// TestNoFullTableScans checks PostgreSQL's plan, over many rows, of each statement that
 // the store has used: the plan for the values of the call, and the generic plan, which it uses
 // after some calls. No statement may read everything that an agent follows or likes in order to
 // annotate the posts of a page.
-func TestNoStatementReadsWholeTables(t *testing.T) {
+func TestNoFullTableScans(t *testing.T) {
 	cfg, err := Config{URL: testenv.Postgres(t) + "&pool_max_conns=4"}.pool()
 	require.NoError(t, err)
 	tr := &tracer{seen: map[string][]any{}}
@@ -117,9 +117,10 @@ func TestNoStatementReadsWholeTables(t *testing.T) {
 	}
 }
 
-// TestShortListsArePlannedOnce checks that PostgreSQL, which plans the first five calls of a
-// prepared statement for their values, then switches to a generic plan, also where lists are short.
-func TestShortListsArePlannedOnce(t *testing.T) {
+// TestShortListsGenericPlan checks that PostgreSQL, which plans the first five calls of a
+// prepared statement for their values, then switches to a generic plan, also where lists are
+// short.
+func TestShortListsGenericPlan(t *testing.T) {
 	s, err := Open(t.Context(), Config{URL: testenv.Postgres(t) + "&pool_max_conns=1"}, social.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })

@@ -15,8 +15,8 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// TestAPoolerIsNoticed checks that a pooler is detected by the session number that it invents.
-func TestAPoolerIsNoticed(t *testing.T) {
+// TestPoolerDetected checks that a pooler is detected by the session number that it invents.
+func TestPoolerDetected(t *testing.T) {
 	t.Parallel()
 	direct, err := url.Parse(testenv.Postgres(t))
 	require.NoError(t, err)

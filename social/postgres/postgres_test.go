@@ -45,13 +45,13 @@ func TestQueue(t *testing.T) {
 	}
 }
 
-// TestEachReferenceEnds checks all columns of the database that can hold ids.
-func TestEachReferenceEnds(t *testing.T) {
+// TestDocumentedReferencesEnd checks all columns of the database that can hold ids.
+func TestDocumentedReferencesEnd(t *testing.T) {
 	socialtest.CheckReferences(t, columnsOf(t, "text", "ARRAY"), "../../docs/security.md")
 }
 
-// TestEachStampIsOrdered checks all columns of the database that can hold times.
-func TestEachStampIsOrdered(t *testing.T) {
+// TestDocumentedStampsOrdered checks all columns of the database that can hold times.
+func TestDocumentedStampsOrdered(t *testing.T) {
 	socialtest.CheckStamps(t, columnsOf(t, "bigint"), "../../docs/decisions/order.md")
 }
 
@@ -70,7 +70,7 @@ func columnsOf(t *testing.T, types ...string) []string {
 	return columns
 }
 
-func TestADamagedRow(t *testing.T) {
+func TestDamagedRow(t *testing.T) {
 	url := testenv.ReusedPostgres(t)
 	s := open(t, url, social.Options{})
 	socialtest.Damaged(t, s, func(post, content string) {
@@ -85,9 +85,9 @@ func TestADamagedRow(t *testing.T) {
 	require.ErrorIs(t, err, social.ErrDamaged, "PostgreSQL refuses the value")
 }
 
-// TestTheClockOfTheQueueIsTheDatabases checks that servers with wrong clocks mark, lease, fail and
+// TestQueueUsesDatabaseClock checks that servers with wrong clocks mark, lease, fail and
 // repeat jobs like all others.
-func TestTheClockOfTheQueueIsTheDatabases(t *testing.T) {
+func TestQueueUsesDatabaseClock(t *testing.T) {
 	for name, wrong := range map[string]time.Duration{"ahead": 30 * time.Minute, "a little ahead": 20 * time.Second, "behind": -30 * time.Minute} {
 		t.Run(name, func(t *testing.T) {
 			url, ctx := testenv.ReusedPostgres(t), t.Context()

@@ -11,10 +11,10 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// TestAPurgeLocksPostsFirst checks the order of locks. Creating a post again removes its promotions
+// TestPurgeLockOrder checks the order of locks. Creating a post again removes its promotions
 // while its row is locked, so a purge that waited for that row while it held the lock of a
 // promotion would deadlock.
-func TestAPurgeLocksPostsFirst(t *testing.T) {
+func TestPurgeLockOrder(t *testing.T) {
 	url, ctx := testenv.ReusedPostgres(t), t.Context()
 	s := open(t, url, social.Options{})
 	post, _, err := s.CreatePost(ctx, social.Post{ID: "post:again", Author: "ann", CreatedAt: time.Now().Unix(), Caption: "x", Audience: social.Audience{Public: true}}, social.Creation{At: time.Now()})

@@ -13,10 +13,10 @@ import (
 	"github.com/freshet/freshet/social/postgres"
 )
 
-// TestRepliesLockTheirRootFirst checks the order of locks. Creating a reply locks the root post and
+// TestReplyLockOrder checks the order of locks. Creating a reply locks the root post and
 // then the post counts of its author. A removal that waited for the post while it held the lock of
 // those counts would deadlock, and all other replies to the post would wait.
-func TestRepliesLockTheirRootFirst(t *testing.T) {
+func TestReplyLockOrder(t *testing.T) {
 	for name, remove := range map[string]func(ctx context.Context, s *postgres.Store, reply string) error{
 		"deleted": func(ctx context.Context, s *postgres.Store, reply string) error {
 			return s.DeletePost(ctx, reply, "bob", time.Time{})

@@ -32,8 +32,8 @@ func script(t *testing.T, url, text string) {
 	require.NoError(t, err)
 }
 
-// TestOpenAtOnce starts several servers on an empty database at the same time.
-func TestOpenAtOnce(t *testing.T) {
+// TestOpenConcurrent starts several servers on an empty database at the same time.
+func TestOpenConcurrent(t *testing.T) {
 	url := testenv.Postgres(t)
 	var group sync.WaitGroup
 	for range 6 {
@@ -64,9 +64,9 @@ func next(t *testing.T, url string, oldest int64) {
 		INSERT INTO freshet_migrations (version_id, is_applied) SELECT max(version_id) + 1, true FROM freshet_migrations`, oldest))
 }
 
-// TestADatabaseOfTheNextVersion has columns and a table that this version does not know, and states
+// TestDatabaseOfNewerVersion has columns and a table that this version does not know, and states
 // whether this version can use it.
-func TestADatabaseOfTheNextVersion(t *testing.T) {
+func TestDatabaseOfNewerVersion(t *testing.T) {
 	for above, usable := range []bool{true, false} {
 		url := testenv.Postgres(t)
 		s := open(t, url, social.Options{})
@@ -96,7 +96,7 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 	require.NoError(t, s.Ping(t.Context()), "who runs already goes on")
 }
 
-func TestASearchPathOfNoSchema(t *testing.T) {
+func TestSearchPathWithoutSchema(t *testing.T) {
 	u, err := url.Parse(testenv.Postgres(t))
 	require.NoError(t, err)
 	q := u.Query()
@@ -108,9 +108,9 @@ func TestASearchPathOfNoSchema(t *testing.T) {
 	require.NotErrorIs(t, err, social.ErrUnavailable, "waiting does not help")
 }
 
-// TestMigrateIsWholeOrNot checks that nothing is created when another program's table has a name that
+// TestMigrateAtomic checks that nothing is created when another program's table has a name that
 // a migration needs.
-func TestMigrateIsWholeOrNot(t *testing.T) {
+func TestMigrateAtomic(t *testing.T) {
 	url := testenv.Postgres(t)
 	script(t, url, `CREATE TABLE likes (id int)`)
 	s, err := postgres.New(t.Context(), postgres.Config{URL: url + "&pool_max_conns=2"}, social.Options{})
@@ -127,7 +127,7 @@ func TestMigrateIsWholeOrNot(t *testing.T) {
 	require.NoError(t, s.Migrate(t.Context()))
 }
 
-func TestBadConfig(t *testing.T) {
+func TestInvalidConfig(t *testing.T) {
 	notPEM := filepath.Join(t.TempDir(), "ca.pem")
 	require.NoError(t, os.WriteFile(notPEM, []byte("no certificate"), 0o600))
 	for name, cfg := range map[string]postgres.Config{

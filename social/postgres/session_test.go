@@ -11,10 +11,10 @@ import (
 	"github.com/freshet/freshet/social/sqlstore"
 )
 
-// TestNothingRunsAfterAnError ignores the error of a transaction's first statement, in each mode
+// TestTransactionEndsAfterError ignores the error of a transaction's first statement, in each mode
 // in which the driver may send it: no later statement runs outside of the transaction, and the
 // error is returned.
-func TestNothingRunsAfterAnError(t *testing.T) {
+func TestTransactionEndsAfterError(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"cache_statement", "cache_describe", "describe_exec", "exec", "simple_protocol"} {
 		s, err := Open(t.Context(), Config{URL: testenv.Postgres(t) + "&default_query_exec_mode=" + mode}, social.Options{})

@@ -142,9 +142,9 @@ func (s *Store) after(t *testing.T, texts ...string) Schema {
 	return found
 }
 
-// TestTablesThatAreNotWhole removes each object of expected.txt: the inspection names it. Without an
-// index the tables can be used.
-func TestTablesThatAreNotWhole(t *testing.T) {
+// TestIncompleteTablesRefused removes each object of expected.txt: the inspection names it.
+// Without an index the tables can be used.
+func TestIncompleteTablesRefused(t *testing.T) {
 	s := unmigrated(t, newest(t))
 	require.Empty(t, s.after(t).Problems)
 	for _, e := range expectations() {
@@ -160,8 +160,8 @@ func TestTablesThatAreNotWhole(t *testing.T) {
 	}
 }
 
-// TestTablesThatCannotBeUsed changes what the tables do or who may use them.
-func TestTablesThatCannotBeUsed(t *testing.T) {
+// TestUnusableTablesRefused changes what the tables do or who may use them.
+func TestUnusableTablesRefused(t *testing.T) {
 	s := unmigrated(t, newest(t))
 	role := "r" + strings.ReplaceAll(testenv.Unique(), "-", "_")
 	s.exec(t, "CREATE ROLE "+role, "GRANT ALL ON SCHEMA "+s.schema(t)+" TO "+role, "GRANT "+role+" TO current_user")
@@ -213,9 +213,9 @@ func (s *Store) schema(t *testing.T) (name string) {
 	return name
 }
 
-// TestTablesWithAnotherVersionNumber creates the tables of each version with the number of each
+// TestTablesWithWrongVersionNumber creates the tables of each version with the number of each
 // other: the schema is refused and not changed, except for what an interrupted migration leaves.
-func TestTablesWithAnotherVersionNumber(t *testing.T) {
+func TestTablesWithWrongVersionNumber(t *testing.T) {
 	for version := range newest(t) + 1 {
 		s := unmigrated(t, version)
 		for says := range newest(t) + 1 {
@@ -234,8 +234,9 @@ func TestTablesWithAnotherVersionNumber(t *testing.T) {
 	}
 }
 
-// TestCountsAreRepaired runs the statements that docs/operations.md has for triggers that were off.
-func TestCountsAreRepaired(t *testing.T) {
+// TestDocumentedCountRepair runs the statements that docs/operations.md has for triggers that
+// were off.
+func TestDocumentedCountRepair(t *testing.T) {
 	text, err := os.ReadFile("../../docs/operations.md")
 	require.NoError(t, err)
 	_, rest, found := strings.Cut(string(text), `<a id="count-posts-again"></a>`)
@@ -260,9 +261,9 @@ func TestCountsAreRepaired(t *testing.T) {
 	require.EqualValues(t, 3, info.Posts)
 }
 
-// TestDamageIsReportedWhileRunning checks that a ping reports tables that are not whole any more, and
+// TestPingTablesDamaged checks that a ping reports tables that are not whole any more, and
 // that the store works again once they are.
-func TestDamageIsReportedWhileRunning(t *testing.T) {
+func TestPingTablesDamaged(t *testing.T) {
 	now := time.Now()
 	s, err := Open(t.Context(), Config{URL: testenv.Postgres(t) + "&pool_max_conns=4"}, social.Options{Clock: func() time.Time { return now }})
 	require.NoError(t, err)

@@ -58,10 +58,10 @@ func (s switched) write() error {
 	return s.store.Enqueue(s.Context(), jobs.Spec{Kind: jobs.Erase, Key: "a"})
 }
 
-// TestAnAddressThatLedToAStandby leads an address to a standby for a while, with connections opened
-// meanwhile, and back to the primary. No connection is cut then, and the very next writes succeed on
-// each of them.
-func TestAnAddressThatLedToAStandby(t *testing.T) {
+// TestAddressMovedToStandby leads an address to a standby for a while, with connections opened
+// meanwhile, and back to the primary. No connection is cut then, and the very next writes
+// succeed on each of them.
+func TestAddressMovedToStandby(t *testing.T) {
 	primary := testenv.StartPostgres(t)
 	standby := primary.StartStandby()
 	for name, parameters := range map[string]string{
@@ -94,9 +94,9 @@ func TestAnAddressThatLedToAStandby(t *testing.T) {
 	}
 }
 
-// TestReadsLeaveAStandby checks that reads alone, which a standby answers with old data, find the
+// TestReadsLeaveStandby checks that reads alone, which a standby answers with old data, find the
 // primary again.
-func TestReadsLeaveAStandby(t *testing.T) {
+func TestReadsLeaveStandby(t *testing.T) {
 	primary := testenv.StartPostgres(t)
 	s := startSwitched(t, primary, primary.StartStandby(), "")
 	s.address.Lead(s.standby.Addr())

@@ -39,7 +39,7 @@ func publish(t *testing.T, store *socialsqlite.Store, a social.Audience) social.
 	return p
 }
 
-func TestPostsComeFromTheStore(t *testing.T) {
+func TestPostsReadFromStore(t *testing.T) {
 	t.Parallel()
 	c, store := open(t)
 	p, closed := publish(t, store, social.Audience{Public: true}), publish(t, store, social.Audience{Followers: true})
@@ -93,7 +93,7 @@ func (down) Docs(_ context.Context, ids []string) ([]feed.Doc, error) {
 	return nil, errors.Join(catalog.ErrUnavailable, errDown)
 }
 
-func TestOneSideIsDown(t *testing.T) {
+func TestOneStoreDown(t *testing.T) {
 	t.Parallel()
 	c, store := open(t)
 	p := publish(t, store, social.Audience{Public: true})

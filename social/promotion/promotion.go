@@ -91,11 +91,12 @@ func New(list List, items Items, cfg Config) *Source {
 // Until it works again, the known promotions continue, each to its end.
 func (s *Source) Run(ctx context.Context) {
 	failing := periodic.Failing{Fails: "promotions cannot be read; the known ones continue", Again: "promotions are read again"}
-	periodic.Now(ctx, refreshEvery, func(ctx context.Context) {
+	for range periodic.Now(ctx, refreshEvery) {
 		bounded, cancel := context.WithTimeout(ctx, refreshWithin)
-		defer cancel()
-		failing.Tell(ctx, s.cfg.Log, s.Refresh(bounded))
-	})
+		err := s.Refresh(bounded)
+		cancel()
+		failing.Tell(ctx, s.cfg.Log, err)
+	}
 }
 
 // Refresh reads the promotions, and the items of those that run or begin soon. If the

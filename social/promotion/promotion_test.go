@@ -130,7 +130,7 @@ func ids(list []recall.Proposal) []string {
 	return out
 }
 
-func TestWhatIsProposedRunsAndIsForTheReader(t *testing.T) {
+func TestProposeRunningForReader(t *testing.T) {
 	r := newRig(t)
 	at := noon.Unix()
 	r.promote(social.Promotion{ID: "everybody"})
@@ -165,7 +165,7 @@ func TestWhatIsProposedRunsAndIsForTheReader(t *testing.T) {
 	}
 }
 
-func TestAPromotionRunsFromItsFirstSecondToBeforeItsEnd(t *testing.T) {
+func TestPromotionTimeRange(t *testing.T) {
 	r := newRig(t)
 	at := noon.Unix()
 	r.promote(social.Promotion{ID: "a", From: at + 2, Until: at + 4})
@@ -180,7 +180,7 @@ func TestAPromotionRunsFromItsFirstSecondToBeforeItsEnd(t *testing.T) {
 	}
 }
 
-func TestProposalsHaveWhatTheEngineNeeds(t *testing.T) {
+func TestProposalFields(t *testing.T) {
 	r := newRig(t)
 	r.item("i", func(it *feed.Item) {
 		it.GroupID, it.AuthorID, it.Tags, it.URL, it.Lang = "g", "ann", []string{"go", "db"}, "https://www.example.org/x", "en"
@@ -219,7 +219,7 @@ func TestProposalsHaveWhatTheEngineNeeds(t *testing.T) {
 	assert.Equal(t, []string{p.ID}, r.sorted(feed.Profile{Langs: []string{"de"}}), "what has no language is for everybody")
 }
 
-func TestWhatIsGoneOrNotPublicIsLeftOut(t *testing.T) {
+func TestProposeSkipsDeletedAndPrivate(t *testing.T) {
 	r := newRig(t)
 	create := func(id string, a social.Audience) {
 		_, _, err := r.store.CreatePost(t.Context(), social.Post{ID: id, Author: "ana", Caption: "x", Audience: a}, social.Creation{})
@@ -260,7 +260,7 @@ func TestWhatIsGoneOrNotPublicIsLeftOut(t *testing.T) {
 	}
 }
 
-func TestWhatIsKnownGoesOnWhileAStoreIsDown(t *testing.T) {
+func TestProposeStoreDown(t *testing.T) {
 	r := newRig(t)
 	r.promote(social.Promotion{ID: "a"})
 	r.refresh()
@@ -284,7 +284,7 @@ func TestWhatIsKnownGoesOnWhileAStoreIsDown(t *testing.T) {
 
 // Over many agents, each item is drawn first in proportion to its weight. Agents and origin are
 // fixed, so the result is deterministic; the bound is 5 standard deviations.
-func TestItemsAreDrawnByTheirWeights(t *testing.T) {
+func TestProposeDrawsByWeight(t *testing.T) {
 	r := newRig(t)
 	weights := map[string]float64{"a": 1, "b": 2, "c": 3.5, "d": 0.5, "e": 1e-9}
 	for id, w := range weights {
@@ -325,7 +325,7 @@ func TestItemsAreDrawnByTheirWeights(t *testing.T) {
 	assert.Equal(t, n, chosen["x"]+chosen["y"])
 }
 
-func TestAWeightOfABillionIsChosenBeforeOneOfABillionth(t *testing.T) {
+func TestProposeExtremeWeights(t *testing.T) {
 	r := newRig(t)
 	r.promote(social.Promotion{ID: "most", Weight: social.MaxPromotionWeight})
 	r.promote(social.Promotion{ID: "least", Weight: social.MinPromotionWeight})
@@ -335,7 +335,7 @@ func TestAWeightOfABillionIsChosenBeforeOneOfABillionth(t *testing.T) {
 	}
 }
 
-func TestOneRequestSeesOneOrderInAllItsRounds(t *testing.T) {
+func TestProposeOrderWithinRequest(t *testing.T) {
 	r := newRig(t)
 	for i := range 50 {
 		id := fmt.Sprintf("i%02d", i)
@@ -370,7 +370,7 @@ func TestOneRequestSeesOneOrderInAllItsRounds(t *testing.T) {
 	assert.Empty(t, r.propose(q).Proposals, "none is newer")
 }
 
-func TestGuestsGetWhatIsForEverybody(t *testing.T) {
+func TestProposeForGuests(t *testing.T) {
 	r := newRig(t)
 	for i := range 20 {
 		r.promote(social.Promotion{ID: fmt.Sprintf("i%02d", i)})
@@ -394,7 +394,7 @@ func TestGuestsGetWhatIsForEverybody(t *testing.T) {
 	assert.Empty(t, guests(noon, noon.Add(time.Hour), 100), "all have ended")
 }
 
-func TestOfSeveralPromotionsOneIsChosen(t *testing.T) {
+func TestProposeOneOfSeveralPromotions(t *testing.T) {
 	r := newRig(t)
 	r.item("i", nil)
 	r.promote(social.Promotion{ID: "go", ItemID: "i", Tags: []string{"go"}, Weight: 1e-9})

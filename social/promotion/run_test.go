@@ -73,9 +73,9 @@ func (l *syncLog) count(text string) int {
 	return strings.Count(l.b.String(), text)
 }
 
-// TestRunRefreshesEveryFiveSeconds also checks that a hanging read is abandoned after half a
+// TestRunPolls also checks that a hanging read is abandoned after half a
 // minute.
-func TestRunRefreshesEveryFiveSeconds(t *testing.T) {
+func TestRunPolls(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		list := &asked{begin: time.Now()}

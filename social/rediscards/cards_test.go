@@ -45,7 +45,7 @@ func kept(t *testing.T, c *rediscards.Cards, ids ...string) []social.Card {
 	return cards
 }
 
-func TestWhatIsKept(t *testing.T) {
+func TestCardsStored(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, client redis.UniversalClient, prefix string) {
 		c := rediscards.New(client, prefix)
@@ -66,9 +66,9 @@ func TestWhatIsKept(t *testing.T) {
 	})
 }
 
-// TestTheNewestHolds writes versions and tombstones of a post in every order: the newest one is
-// retained.
-func TestTheNewestHolds(t *testing.T) {
+// TestNewestVersionStored writes versions and tombstones of a post in every order: the newest
+// one is retained.
+func TestNewestVersionStored(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, client redis.UniversalClient, prefix string) {
 		c := rediscards.New(client, prefix)
@@ -103,9 +103,9 @@ func TestTheNewestHolds(t *testing.T) {
 	})
 }
 
-// TestAServerWithoutTheScript checks that a server gets a script it lacks when the card of another
+// TestScriptNotLoaded checks that a server gets a script it lacks when the card of another
 // server, which is down, fails first.
-func TestAServerWithoutTheScript(t *testing.T) {
+func TestScriptNotLoaded(t *testing.T) {
 	t.Parallel()
 	client, serves := testenv.RedisClusterOneDown(t)
 	c, keys := rediscards.New(client, ""), rediskeys.For(client, "")
@@ -159,9 +159,9 @@ func TestErasedAuthors(t *testing.T) {
 	})
 }
 
-// TestWritersAtOnce has many concurrent writers of one post: the tombstone prevails, whichever
+// TestConcurrentWriters has many concurrent writers of one post: the tombstone prevails, whichever
 // write is last.
-func TestWritersAtOnce(t *testing.T) {
+func TestConcurrentWriters(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, client redis.UniversalClient, prefix string) {
 		c := rediscards.New(client, prefix)
@@ -175,7 +175,7 @@ func TestWritersAtOnce(t *testing.T) {
 	})
 }
 
-func TestRedisIsAway(t *testing.T) {
+func TestRedisDown(t *testing.T) {
 	t.Parallel()
 	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1", MaxRetries: -1})
 	t.Cleanup(func() { _ = client.Close() })

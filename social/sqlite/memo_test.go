@@ -93,9 +93,9 @@ func (w *world) compare(after string) {
 	}
 }
 
-// TestChangesReachWhatIsRemembered changes the data that cards are made of and checks after each
+// TestMemoInvalidatedByChanges changes the data that cards are made of and checks after each
 // change that the cached cards equal those of the file.
-func TestChangesReachWhatIsRemembered(t *testing.T) {
+func TestMemoInvalidatedByChanges(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.compare("nothing")
@@ -128,9 +128,9 @@ func TestChangesReachWhatIsRemembered(t *testing.T) {
 	w.compare("an author is erased")
 }
 
-// TestWritersAndReadersAgree has several agents write and read concurrently, and checks that every
+// TestMemoReadYourWrites has several agents write and read concurrently, and checks that every
 // read after the answer of a write reflects that write.
-func TestWritersAndReadersAgree(t *testing.T) {
+func TestMemoReadYourWrites(t *testing.T) {
 	t.Parallel()
 	s := open(t, filepath.Join(t.TempDir(), "social.db"), social.Options{})
 	p, _, err := s.CreatePost(t.Context(), social.Post{Author: "ann", Caption: "c", Audience: social.Audience{Followers: true}}, social.Creation{})

@@ -11,9 +11,9 @@ import (
 	"github.com/freshet/freshet/social/socialtest"
 )
 
-// TestPostsThatAreThereAreCounted checks that a migration counts the posts of a file that has no
+// TestMigrateCountsPosts checks that a migration counts the posts of a file that has no
 // counts.
-func TestPostsThatAreThereAreCounted(t *testing.T) {
+func TestMigrateCountsPosts(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "social.db")
 	db, err := sqlitefile.Connect(path, "rwc")
 	require.NoError(t, err)
@@ -47,9 +47,9 @@ func TestPostsThatAreThereAreCounted(t *testing.T) {
 	}
 }
 
-// TestReferencesOfBeforeStay migrates a file without incarnations. References to existing posts
+// TestMigrateKeepsReferences migrates a file without incarnations. References to existing posts
 // stay valid, also to posts that had been created again, and end when the post does.
-func TestReferencesOfBeforeStay(t *testing.T) {
+func TestMigrateKeepsReferences(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "social.db")
 	db, err := sqlitefile.Connect(path, "rwc")
 	require.NoError(t, err)

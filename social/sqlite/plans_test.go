@@ -21,9 +21,9 @@ var scans = []string{
 
 var scanned = regexp.MustCompile(`SCAN (posts|p|q|authors|a|follows|f|members|m|circles|c|likes|l|blocks|b|jobs|post_\w+|pc)\b`)
 
-// TestNoStatementReadsWholeTables checks SQLite's plan of each statement that the store has used,
+// TestNoFullTableScans checks SQLite's plan of each statement that the store has used,
 // and that each was compiled only once.
-func TestNoStatementReadsWholeTables(t *testing.T) {
+func TestNoFullTableScans(t *testing.T) {
 	ctx := t.Context()
 	s, err := Open(ctx, filepath.Join(t.TempDir(), "social.db"), social.Options{})
 	require.NoError(t, err)

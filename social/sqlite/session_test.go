@@ -9,9 +9,9 @@ import (
 	"github.com/freshet/freshet/social/sqlstore"
 )
 
-// TestStatementsAreRewritten checks that lists become JSON, except lists of one text, and that
+// TestStatementsRewritten checks that lists become JSON, except lists of one text, and that
 // parameters retain their numbers where they are not in order.
-func TestStatementsAreRewritten(t *testing.T) {
+func TestStatementsRewritten(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]forms{
 		`SELECT 1 WHERE id = $1 AND at > $2`:          {many: `SELECT 1 WHERE id = ? AND at > ?`},

@@ -46,13 +46,13 @@ func TestQueue(t *testing.T) {
 	})
 }
 
-// TestEachReferenceEnds checks all columns of the file that can hold ids.
-func TestEachReferenceEnds(t *testing.T) {
+// TestDocumentedReferencesEnd checks all columns of the file that can hold ids.
+func TestDocumentedReferencesEnd(t *testing.T) {
 	socialtest.CheckReferences(t, columnsOf(t, "'TEXT', 'BLOB'"), "../../docs/security.md")
 }
 
-// TestEachStampIsOrdered checks all columns of the file that can hold times.
-func TestEachStampIsOrdered(t *testing.T) {
+// TestDocumentedStampsOrdered checks all columns of the file that can hold times.
+func TestDocumentedStampsOrdered(t *testing.T) {
 	socialtest.CheckStamps(t, columnsOf(t, "'INTEGER'"), "../../docs/decisions/order.md")
 }
 
@@ -98,9 +98,9 @@ func newer(t *testing.T, oldest int) (path string) {
 	return path
 }
 
-// TestAFileOfTheNextVersion has columns and a table that this version does not know, and states
+// TestFileOfNewerVersion has columns and a table that this version does not know, and states
 // whether this version can use it.
-func TestAFileOfTheNextVersion(t *testing.T) {
+func TestFileOfNewerVersion(t *testing.T) {
 	socialtest.Run(t, func(t *testing.T, opts social.Options) socialtest.Place {
 		return place{t, newer(t, 0), opts}
 	})
@@ -115,8 +115,8 @@ func TestAFileOfTheNextVersion(t *testing.T) {
 	require.ErrorContains(t, err, "written by a newer freshet")
 }
 
-// TestOpenNamesTheFile checks that an error of any step of opening a file contains its path.
-func TestOpenNamesTheFile(t *testing.T) {
+// TestOpenErrorNamesFile checks that an error of any step of opening a file contains its path.
+func TestOpenErrorNamesFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "social.db")
 	require.NoError(t, open(t, path, social.Options{}).Close())
 	db, err := sqlitefile.Connect(path, "rw")
@@ -127,7 +127,7 @@ func TestOpenNamesTheFile(t *testing.T) {
 	require.ErrorContains(t, err, "social store file "+path+": ")
 }
 
-func TestADamagedRow(t *testing.T) {
+func TestDamagedRow(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "social.db")
 	socialtest.Damaged(t, open(t, path, social.Options{}), func(post, content string) {
 		db, err := sqlitefile.Connect(path, "rw")
@@ -137,7 +137,7 @@ func TestADamagedRow(t *testing.T) {
 	})
 }
 
-func TestDeletedContentIsNotInTheFile(t *testing.T) {
+func TestDeletedContentNotInFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "social.db")
 	s := open(t, path, social.Options{})
 	const secret = "a caption that nobody may read any more"
@@ -157,7 +157,7 @@ func TestDeletedContentIsNotInTheFile(t *testing.T) {
 	require.False(t, bytes.Contains(raw, []byte(secret)))
 }
 
-func TestClosedIsUnavailable(t *testing.T) {
+func TestClosedStoreUnavailable(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "social.db"), social.Options{})
 	require.NoError(t, s.Close())
 	ctx := t.Context()
@@ -173,7 +173,7 @@ func TestClosedIsUnavailable(t *testing.T) {
 	require.ErrorIs(t, s.Enqueue(ctx, jobs.Spec{Kind: jobs.Erase, Key: "a"}), social.ErrUnavailable)
 }
 
-func TestOpenAtOnce(t *testing.T) {
+func TestOpenConcurrent(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "new dir", "50% #1?mode=ro&x.db")
 	var group sync.WaitGroup
 	for range 4 {

@@ -8,10 +8,10 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// TestALookupDuringACommitIsNotRemembered checks that the result of a lookup is not cached if it
+// TestMemoLookupDuringCommit checks that the result of a lookup is not cached if it
 // began before or during a commit and ends after the commit's invalidation: it may have read the
 // state before the commit.
-func TestALookupDuringACommitIsNotRemembered(t *testing.T) {
+func TestMemoLookupDuringCommit(t *testing.T) {
 	t.Parallel()
 	for name, began := range map[string]func(*Memo, *asking){
 		"before it": func(m *Memo, a *asking) { a.findPosts(); m.Begin() },

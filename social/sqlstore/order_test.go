@@ -10,8 +10,8 @@ import (
 	_ "modernc.org/sqlite"
 )
 
-// TestPlacedInSQLAndInGo checks that both forms of the rule of who sees a post of a circle agree.
-func TestPlacedInSQLAndInGo(t *testing.T) {
+// TestPlacedSQLEqualsGo checks that both forms of the rule of who sees a post of a circle agree.
+func TestPlacedSQLEqualsGo(t *testing.T) {
 	t.Parallel()
 	db, err := sql.Open("sqlite", ":memory:")
 	require.NoError(t, err)

@@ -23,7 +23,7 @@ func (c *counting) ReadMany(ctx context.Context, lists []string, below timeline.
 	return c.Reader.ReadMany(ctx, lists, below, n)
 }
 
-func TestCopiesAnswerAsTheListsDo(t *testing.T) {
+func TestCopiesEqualLists(t *testing.T) {
 	t.Parallel()
 	lists := timelinememory.New(timelinememory.Config{Cap: 7, Clock: time.Now})
 	names := []string{"none", "empty", "short", "full"}

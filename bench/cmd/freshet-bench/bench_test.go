@@ -69,9 +69,9 @@ func TestBenchUsage(t *testing.T) {
 	assert.Contains(t, errs.String(), "--zipf must be above 1")
 }
 
-// TestReportAsJSON writes the report to a file in addition to the tables, and alone to standard
+// TestBenchReportJSON writes the report to a file in addition to the tables, and alone to standard
 // output.
-func TestReportAsJSON(t *testing.T) {
+func TestBenchReportJSON(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
 	file := filepath.Join(t.TempDir(), "report.json")

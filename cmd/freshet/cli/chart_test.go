@@ -89,7 +89,7 @@ type brokenWriter struct{}
 
 func (brokenWriter) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
 
-func TestWriteSweepChartTellsOfAFullDisk(t *testing.T) {
+func TestWriteSweepChartDiskFull(t *testing.T) {
 	small := sweep(t, map[string]string{"weight": "0,0.5"}, nil, nil)
 	require.ErrorIs(t, cli.WriteSweepChart(brokenWriter{}, small), io.ErrClosedPipe)
 }

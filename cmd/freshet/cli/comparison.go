@@ -31,7 +31,7 @@ func WriteComparison(w io.Writer, c offline.Comparison) error {
 		{"tag coverage B", f.CoverageB, part},
 	} {
 		s := row.spread
-		of := func(v float64) string { return figure(s, v, row.text) }
+		of := func(v float64) string { return figure(s, row.text(v)) }
 		t.add(row.name, of(s.Mean), of(s.SD), of(s.Min), of(s.Median), of(s.Max), s.N)
 	}
 	_, err := fmt.Fprintf(w, "A  %s\nB  %s\n%s\n%s\n%s\n%s\n", parameters(c.A), parameters(c.B), setting(c), notes(c.Notes), t.text(0), conclusion(c))
@@ -102,12 +102,12 @@ func coverageCompared(was, is float64) string {
 	return fmt.Sprintf("%s of an agent's interests instead of %s", part(is), part(was))
 }
 
-// figure formats one of a spread's values, or a dash if there are no agents.
-func figure(s offline.Spread, v float64, text func(float64) string) string {
+// figure returns the text of one of a spread's values, or a dash if there are no agents.
+func figure(s offline.Spread, text string) string {
 	if s.N == 0 {
 		return "-"
 	}
-	return text(v)
+	return text
 }
 
 func counted(n int, what string) string {
@@ -156,12 +156,12 @@ func WriteSweep(w io.Writer, s evaluation.Sweep) error {
 			row = append(row, value)
 		}
 		f := p.Figures
-		mean := func(s offline.Spread, text func(float64) string) string { return figure(s, s.Mean, text) }
+		mean := func(s offline.Spread, text func(float64) string) string { return figure(s, text(s.Mean)) }
 		t.add(append(row, mean(f.Overlap, part), mean(f.RBO, twoDecimals), mean(f.KendallTau, twoDecimals),
 			mean(f.NewShare, part), mean(f.MedianAgeB, preciseAge), mean(f.CoverageB, part))...)
 	}
 	first := s.Points[0].Figures
 	_, err := fmt.Fprintf(w, "A  %s\n%s; median age by A %s\n%s\n%s", parameters(s.A), setting(offline.Comparison{At: s.At, K: s.K, Figures: first}),
-		figure(first.MedianAgeA, first.MedianAgeA.Mean, preciseAge), notes(s.Notes), t.text(0))
+		figure(first.MedianAgeA, preciseAge(first.MedianAgeA.Mean)), notes(s.Notes), t.text(0))
 	return err
 }

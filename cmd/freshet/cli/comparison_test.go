@@ -51,7 +51,7 @@ func TestConclusions(t *testing.T) {
 	}
 }
 
-func TestAgesAreWrittenShort(t *testing.T) {
+func TestAgeFormat(t *testing.T) {
 	for seconds, want := range map[float64]string{0: "0s", 59: "59s", 90: "1.5m", 5400: "1.5h", 129600: "36.0h", 172800: "2.0d", 604800: "7.0d"} {
 		assert.Equal(t, want, preciseAge(seconds))
 	}

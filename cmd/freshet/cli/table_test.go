@@ -15,8 +15,8 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// TestTablesFitATerminal checks texts that are each wider than the terminal.
-func TestTablesFitATerminal(t *testing.T) {
+// TestTableFitsTerminal checks texts that are each wider than the terminal.
+func TestTableFitsTerminal(t *testing.T) {
 	t.Parallel()
 	const width = 80
 	at, long := time.Unix(now, 0), strings.Repeat("long ", 30)

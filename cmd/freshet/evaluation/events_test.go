@@ -12,8 +12,8 @@ import (
 	"github.com/freshet/freshet/engine/offline"
 )
 
-// TestClicksAreHandedOnTogether checks that other events between clicks cause no additional calls.
-func TestClicksAreHandedOnTogether(t *testing.T) {
+// TestReplayBatchesClicks checks that other events between clicks cause no additional calls.
+func TestReplayBatchesClicks(t *testing.T) {
 	t.Parallel()
 	var sizes []int
 	in := clicks{skipped: map[string]int{}, handOn: func(_ context.Context, some []offline.Click) error {
@@ -28,7 +28,7 @@ func TestClicksAreHandedOnTogether(t *testing.T) {
 	assert.Equal(t, map[string]int{"view": 40}, in.skipped)
 }
 
-func TestAFailedCallEndsAReplay(t *testing.T) {
+func TestReplayCallFailure(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
 	for name, atOnce := range map[string]int{"within the file": 1, "at its end": 10} {

@@ -47,9 +47,9 @@ func form(t *testing.T, n int) (kind string, body []byte) {
 	return m.FormDataContentType(), b.Bytes()
 }
 
-// TestUploads sends images through the gateway: one of almost the maximal size, which guests can
-// then see, and more than the server accepts, which the server itself refuses.
-func TestUploads(t *testing.T) {
+// TestGatewayUploads sends images through the gateway: one of almost the maximal size, which
+// guests can then see, and more than the server accepts, which the server itself refuses.
+func TestGatewayUploads(t *testing.T) {
 	t.Parallel()
 	w := open(t, configs.ModeHeader)
 	kind, body := form(t, 1)
@@ -78,9 +78,9 @@ func TestUploads(t *testing.T) {
 	assert.Contains(t, string(got.body), "more than 10 images")
 }
 
-// TestStreams waits for an event, and for the heartbeat, which takes longer than the timeout of
-// other answers.
-func TestStreams(t *testing.T) {
+// TestGatewayStreams waits for an event, and for the heartbeat, which takes longer than the
+// timeout of other answers.
+func TestGatewayStreams(t *testing.T) {
 	t.Parallel()
 	w := open(t, configs.ModeHeader)
 	w.direct("u_evil", "PUT", "/v1/agents/u_evil/following/u_friend", "")
@@ -104,9 +104,9 @@ func TestStreams(t *testing.T) {
 	until(":")
 }
 
-// TestPreflights checks that the server answers preflights without a login and without a call of
-// the session service.
-func TestPreflights(t *testing.T) {
+// TestGatewayPreflights checks that the server answers preflights without a login and without a
+// call of the session service.
+func TestGatewayPreflights(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{configs.ModeHeader, configs.ModeJWT} {
 		w := open(t, mode)
@@ -125,8 +125,8 @@ func TestPreflights(t *testing.T) {
 	}
 }
 
-// TestFormsOfOtherSites sends forms that another site submits in the browser of a signed-in reader.
-func TestFormsOfOtherSites(t *testing.T) {
+// TestCrossSiteForms sends forms that another site submits in the browser of a signed-in reader.
+func TestCrossSiteForms(t *testing.T) {
 	t.Parallel()
 	w := open(t, configs.ModeHeader)
 	var b bytes.Buffer
@@ -154,8 +154,9 @@ func TestFormsOfOtherSites(t *testing.T) {
 	}
 }
 
-// TestCompressedOnce checks that an answer is compressed once for a client that accepts gzip.
-func TestCompressedOnce(t *testing.T) {
+// TestGatewayCompressesOnce checks that an answer is compressed once for a client that accepts
+// gzip.
+func TestGatewayCompressesOnce(t *testing.T) {
 	t.Parallel()
 	w := open(t, configs.ModeHeader)
 	victims := w.fixture()

@@ -32,9 +32,9 @@ func with(h, more http.Header) http.Header {
 	return h
 }
 
-// TestNobodyIsSomebodyElse calls every route of the OpenAPI document with the headers of guises,
+// TestGatewayImpersonation calls every route of the OpenAPI document with the headers of guises,
 // signed in as another agent and not signed in.
-func TestNobodyIsSomebodyElse(t *testing.T) {
+func TestGatewayImpersonation(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{configs.ModeHeader, configs.ModeJWT} {
 		t.Run(mode, func(t *testing.T) {
@@ -116,9 +116,9 @@ func (w *world) asGuest(t *testing.T, r route) {
 	}
 }
 
-// TestPathsLeadNowhereElse requests admin routes by paths that nginx and the server might interpret
-// differently.
-func TestPathsLeadNowhereElse(t *testing.T) {
+// TestGatewayAmbiguousPaths requests admin routes by paths that nginx and the server might
+// interpret differently.
+func TestGatewayAmbiguousPaths(t *testing.T) {
 	t.Parallel()
 	w := open(t, configs.ModeHeader)
 	victims := w.fixture()
@@ -140,9 +140,9 @@ func TestPathsLeadNowhereElse(t *testing.T) {
 	assert.Equal(t, before, w.kept(victims))
 }
 
-// TestADemoBehindTheGateway checks that a demo does not treat callers as programs on its machine,
+// TestGatewayDemo checks that a demo does not treat callers as programs on its machine,
 // whatever Host they send.
-func TestADemoBehindTheGateway(t *testing.T) {
+func TestGatewayDemo(t *testing.T) {
 	t.Parallel()
 	w := open(t, configs.ModeHeader, server.WithDemo())
 	w.direct("u_victim", "PUT", "/v1/agents/u_victim/profile", `{"interests":{"go":1}}`)
@@ -152,8 +152,8 @@ func TestADemoBehindTheGateway(t *testing.T) {
 	w.direct("u_victim", "GET", "/v1/agents/u_victim/profile", "")
 }
 
-// TestLimitsOfBodies sends each route a body of exactly the server's limit, and a larger one.
-func TestLimitsOfBodies(t *testing.T) {
+// TestGatewayBodyLimits sends each route a body of exactly the server's limit, and a larger one.
+func TestGatewayBodyLimits(t *testing.T) {
 	t.Parallel()
 	w := open(t, configs.ModeJWT)
 	victims := w.fixture()

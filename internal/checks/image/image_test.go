@@ -93,10 +93,10 @@ var (
 	linked    = regexp.MustCompile(`(?m)^\tdep\t(\S+)`)
 )
 
-// TestTheImageCanBeBuilt runs the Dockerfile's go build in a directory that has only the files that
-// reach the builder. The binary must report the version given to the build. Two settings that would
-// recompile every dependency are omitted.
-func TestTheImageCanBeBuilt(t *testing.T) {
+// TestImageBuild runs the Dockerfile's go build in a directory that has only the files that
+// reach the builder. The binary must report the version given to the build. Two settings that
+// would recompile every dependency are omitted.
+func TestImageBuild(t *testing.T) {
 	raw, err := os.ReadFile(filepath.Join(root, "Dockerfile"))
 	require.NoError(t, err)
 	dockerfile := continued.ReplaceAllString(string(raw), "")
@@ -137,9 +137,9 @@ func TestTheImageCanBeBuilt(t *testing.T) {
 	assert.FileExists(t, filepath.Join(out, "licenses", "LICENSE"))
 }
 
-// TestTheBuilderGetsNoMore checks that the builder gets no files that would only make builds copy
+// TestImageBuildContext checks that the builder gets no files that would only make builds copy
 // more and miss the cache more often.
-func TestTheBuilderGetsNoMore(t *testing.T) {
+func TestImageBuildContext(t *testing.T) {
 	for _, name := range sent(t) {
 		if name == "scripts/licenses.sh" {
 			continue // the build runs it

@@ -136,8 +136,8 @@ func readTable(t *testing.T) (rows []tableRow) {
 	return rows
 }
 
-// TestNamedPanelsExist checks that the panels named in quotes in docs/operations.md exist.
-func TestNamedPanelsExist(t *testing.T) {
+// TestDocumentedPanelsExist checks that the panels named in quotes in docs/operations.md exist.
+func TestDocumentedPanelsExist(t *testing.T) {
 	raw, err := os.ReadFile("../../../docs/operations.md")
 	require.NoError(t, err)
 	_, remedies, found := strings.Cut(string(raw), "\n## Alerts\n")

@@ -60,9 +60,9 @@ func elastic(t *testing.T, method, address, body string) {
 	require.Less(t, res.StatusCode, 300, string(text))
 }
 
-// TestAlertsOfFaults triggers each fault on a running server, and checks that Prometheus fires its
+// TestAlertsOnFaults triggers each fault on a running server, and checks that Prometheus fires its
 // alert.
-func TestAlertsOfFaults(t *testing.T) {
+func TestAlertsOnFaults(t *testing.T) {
 	testenv.Full(t, "alerts")
 	answer := func(status int) *http.HandlerFunc {
 		f := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
@@ -136,8 +136,8 @@ func TestAlertsOfFaults(t *testing.T) {
 	}
 }
 
-// TestTheAlertOfFewConnections has a PostgreSQL that refuses connections again and again.
-func TestTheAlertOfFewConnections(t *testing.T) {
+// TestAlertPostgresConnectionsRefused has a PostgreSQL that refuses connections again and again.
+func TestAlertPostgresConnectionsRefused(t *testing.T) {
 	testenv.Full(t, "alerts")
 	cfg := services(t)
 	address, _ := testenv.LimitedPostgres(t, 2)
@@ -183,9 +183,9 @@ func (s stalled) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestTheAlertOfALogThatNobodyReads checks that the server continues to answer, and that dropped
+// TestAlertLogReaderStalled checks that the server continues to answer, and that dropped
 // lines are counted.
-func TestTheAlertOfALogThatNobodyReads(t *testing.T) {
+func TestAlertLogReaderStalled(t *testing.T) {
 	ctx, read := context.WithCancel(t.Context())
 	defer read()
 	log := logqueue.New(stalled{ctx.Done()}, 4<<10, func(int) []byte { return nil })
@@ -205,8 +205,8 @@ func TestTheAlertOfALogThatNobodyReads(t *testing.T) {
 	require.Equal(t, rules.StateFiring, p.state(t, "FreshetLogDropped", ""))
 }
 
-// TestTheAlertOfACallThatHangs has a call that takes longer than any call may.
-func TestTheAlertOfACallThatHangs(t *testing.T) {
+// TestAlertCallHangs has a call that takes longer than any call may.
+func TestAlertCallHangs(t *testing.T) {
 	cfg, p := embedded(t), newMonitor(t)
 	synctest.Test(t, func(t *testing.T) {
 		a, err := server.Open(t.Context(), cfg, server.WithLogger(slog.New(slog.DiscardHandler)))

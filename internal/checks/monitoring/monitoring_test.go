@@ -144,8 +144,8 @@ func checkLabels(t *testing.T, f *dto.MetricFamily, matchers []*labels.Matcher, 
 	}
 }
 
-// TestEachAlertIsExplained compares the alerts with docs/operations.md, in both directions.
-func TestEachAlertIsExplained(t *testing.T) {
+// TestDocumentedAlerts compares the alerts with docs/operations.md, in both directions.
+func TestDocumentedAlerts(t *testing.T) {
 	raw, err := os.ReadFile("../../../docs/operations.md")
 	require.NoError(t, err)
 	_, remedies, found := strings.Cut(string(raw), "\n## Alerts\n")
@@ -194,7 +194,7 @@ func TestDocumentedMetricsExist(t *testing.T) {
 	}
 }
 
-func TestTheQueryCheckFindsMistakes(t *testing.T) {
+func TestQueryCheckFindsMistakes(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	counter := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "x_total", Help: "x"}, []string{"kind"})
 	registry.MustRegister(counter)

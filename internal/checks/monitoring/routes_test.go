@@ -32,9 +32,9 @@ func errorsOf(t *testing.T, query, route string) bool {
 	return counts
 }
 
-// TestAnAlertForEachRoute checks that an alert counts the errors of each route, except for the
+// TestAlertForEachRoute checks that an alert counts the errors of each route, except for the
 // readiness probe, which answers 503 while a server is not ready.
-func TestAnAlertForEachRoute(t *testing.T) {
+func TestAlertForEachRoute(t *testing.T) {
 	for _, m := range modes {
 		worked(t, m.config(t))
 	}

@@ -15,9 +15,9 @@ import (
 	"github.com/freshet/freshet/server"
 )
 
-// TestAPageOfAnotherOrigin calls the server from a page of another origin, with a custom header, so
+// TestCORSInBrowser calls the server from a page of another origin, with a custom header, so
 // that the browser sends a preflight.
-func TestAPageOfAnotherOrigin(t *testing.T) {
+func TestCORSInBrowser(t *testing.T) {
 	t.Parallel()
 	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")

@@ -18,7 +18,7 @@ const (
 	shownRoutes = `[...document.querySelectorAll('article')].filter((a) => a.checkVisibility()).map((a) => a.id).join(' ')`
 )
 
-func TestDocsShowEveryRoute(t *testing.T) {
+func TestDocsPageShowsEveryRoute(t *testing.T) {
 	t.Parallel()
 	_, url := serve(t)
 	for _, screen := range []chromium.Screen{{Name: "small", Width: 320, Height: 640}, chromium.Phone, chromium.Desktop} {
@@ -58,7 +58,7 @@ func TestDocsShowEveryRoute(t *testing.T) {
 	}
 }
 
-func TestDocsByKeyboard(t *testing.T) {
+func TestDocsPageKeyboard(t *testing.T) {
 	t.Parallel()
 	_, url := serve(t)
 	tab := chromium.Open(t, chromium.Desktop)
@@ -76,7 +76,7 @@ func TestDocsByKeyboard(t *testing.T) {
 }
 
 // The curl line on the page works as shown.
-func TestDocsCurlLineWorks(t *testing.T) {
+func TestDocsPageCurlLine(t *testing.T) {
 	t.Parallel()
 	_, url := serve(t)
 	tab := chromium.Open(t, chromium.Desktop)

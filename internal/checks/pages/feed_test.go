@@ -23,7 +23,7 @@ const (
 	notSent = `document.body.dataset.repeated ?? ''`
 )
 
-func TestFeedPageScrollsWithoutRepeating(t *testing.T) {
+func TestFeedPageScrollRepeatsNothing(t *testing.T) {
 	t.Parallel()
 	for _, screen := range []chromium.Screen{chromium.Phone, chromium.Desktop} {
 		t.Run(screen.Name, func(t *testing.T) {
@@ -54,8 +54,8 @@ func TestFeedPageScrollsWithoutRepeating(t *testing.T) {
 	}
 }
 
-// TestFeedPageShowsPosts has a post that matches the reader best.
-func TestFeedPageShowsPosts(t *testing.T) {
+// TestFeedPagePosts has a post that matches the reader best.
+func TestFeedPagePosts(t *testing.T) {
 	t.Parallel()
 	a, url := serve(t)
 	send(t, a, "ann", "POST", "/v1/posts", `{"caption":"A post of mine\nwith more to it","tags":["go","databases","distributed-systems","performance"]}`)
@@ -83,7 +83,7 @@ func TestFeedPageShowsPosts(t *testing.T) {
 	assert.EqualValues(t, 1, cards[0].Likes)
 }
 
-func TestFeedPageShowsABadgeForWhatIsNew(t *testing.T) {
+func TestFeedPageBadge(t *testing.T) {
 	t.Parallel()
 	a, url := serve(t)
 	tab := chromium.Open(t, chromium.Desktop)
@@ -98,9 +98,9 @@ func TestFeedPageShowsABadgeForWhatIsNew(t *testing.T) {
 	tab.Until(`document.querySelector('#badge').hidden`)
 }
 
-// The page does not poll in this test, but a stream tells it of a post by an author whom the reader
-// follows.
-func TestFeedPageIsToldOfPosts(t *testing.T) {
+// The page does not poll in this test, but a stream tells it of a post by an author whom the
+// reader follows.
+func TestFeedPageStream(t *testing.T) {
 	t.Parallel()
 	a, url := serve(t)
 	send(t, a, "u_1", "PUT", "/v1/agents/u_1/following/ann", "")
@@ -116,7 +116,7 @@ func TestFeedPageIsToldOfPosts(t *testing.T) {
 	}
 }
 
-func TestFeedPageLikesHidesAndChangesReaders(t *testing.T) {
+func TestFeedPageLikeHideSwitchReader(t *testing.T) {
 	t.Parallel()
 	_, url := serve(t)
 	tab := chromium.Open(t, chromium.Phone)
@@ -147,9 +147,9 @@ func TestFeedPageLikesHidesAndChangesReaders(t *testing.T) {
 	assert.Empty(t, chromium.Eval[string](tab, notSent))
 }
 
-// TestFeedPageAsksOnceWhileTheServerIsAway scrolls down a list and a profile whose next page cannot
+// TestFeedPageServerDown scrolls down a list and a profile whose next page cannot
 // be loaded.
-func TestFeedPageAsksOnceWhileTheServerIsAway(t *testing.T) {
+func TestFeedPageServerDown(t *testing.T) {
 	t.Parallel()
 	_, url := serve(t)
 	tab := chromium.Open(t, chromium.Phone)
@@ -182,7 +182,7 @@ func TestFeedPageAsksOnceWhileTheServerIsAway(t *testing.T) {
 	tab.Until(`document.querySelector('.people li, .people p')`)
 }
 
-func TestFeedPageIsPulledToRefresh(t *testing.T) {
+func TestFeedPagePullToRefresh(t *testing.T) {
 	t.Parallel()
 	_, url := serve(t)
 	tab := chromium.Open(t, chromium.Phone)
@@ -211,8 +211,8 @@ func TestFeedPageIsPulledToRefresh(t *testing.T) {
 	}
 }
 
-// TestFeedPageSaysWhatActsChange likes and hides items, and checks the next refresh.
-func TestFeedPageSaysWhatActsChange(t *testing.T) {
+// TestFeedPageActFeedback likes and hides items, and checks the next refresh.
+func TestFeedPageActFeedback(t *testing.T) {
 	t.Parallel()
 	_, url := serve(t)
 	tab := chromium.Open(t, chromium.Phone)
@@ -234,8 +234,8 @@ func TestFeedPageSaysWhatActsChange(t *testing.T) {
 	tab.Until(`document.querySelectorAll('#interests .keyword').length === 1 && ` + idle)
 }
 
-// TestFeedPageShowsWhatWasLearned gives the page an answer of a server that learns.
-func TestFeedPageShowsWhatWasLearned(t *testing.T) {
+// TestFeedPageLearned gives the page an answer of a server that learns.
+func TestFeedPageLearned(t *testing.T) {
 	t.Parallel()
 	_, url := serve(t)
 	tab := chromium.Open(t, chromium.Desktop)
@@ -250,8 +250,8 @@ func TestFeedPageShowsWhatWasLearned(t *testing.T) {
 	assert.Equal(t, "tag go +0.05 | 6 clicks, 1 like; author ann × 0.8 | 1 hide; word off | ", chromium.Eval[string](tab, `document.body.dataset.probe`))
 }
 
-// TestFeedPageMarksWhatScoresDidNotBring reads a small catalog to its end, and beyond.
-func TestFeedPageMarksWhatScoresDidNotBring(t *testing.T) {
+// TestFeedPageMarksUnscoredItems reads a small catalog to its end, and beyond.
+func TestFeedPageMarksUnscoredItems(t *testing.T) {
 	t.Parallel()
 	cfg := configs.Default()
 	cfg.Ranking.Explore.Share, cfg.Dedup.WhenExhausted = 1, configs.ExhaustedOldest

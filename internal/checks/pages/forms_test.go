@@ -72,9 +72,9 @@ func another(t *testing.T, host string) string {
 	return strings.Replace(page.URL, "127.0.0.1", host, 1)
 }
 
-// TestFormsInABrowser has a signed-in reader open pages that post on their behalf: by a form, which
-// needs no permission of the server, and by a script with cookies.
-func TestFormsInABrowser(t *testing.T) {
+// TestCrossSiteFormsInBrowser has a signed-in reader open pages that post on their behalf: by a
+// form, which needs no permission of the server, and by a script with cookies.
+func TestCrossSiteFormsInBrowser(t *testing.T) {
 	t.Parallel()
 	foreign, neighbour, listed := another(t, "127.0.0.1"), another(t, "localhost"), another(t, "127.0.0.1")
 	cfg := configs.Default()

@@ -19,9 +19,9 @@ const (
 	groupItems = `[...document.querySelectorAll('.groups li')]`
 )
 
-// TestAPersonInGroups has a person who is invited, joins one group and declines another, posts to
+// TestFeedPageGroups has a person who is invited, joins one group and declines another, posts to
 // those that accept posts, and leaves.
-func TestAPersonInGroups(t *testing.T) {
+func TestFeedPageGroups(t *testing.T) {
 	t.Parallel()
 	a, url := serve(t)
 	later := time.Now().Add(time.Hour).Unix()

@@ -23,8 +23,8 @@ const markup = `<img src=x onerror="window.ran=1"><script>window.ran=1</script><
 // have.
 const injected = `window.ran ? 'a script ran' : [...document.querySelectorAll('img:not(.picture), main script, [onerror], [onload], a[href^="javascript"]')].map((e) => e.outerHTML).join(' ')`
 
-// TestMarkupIsText puts markup wherever the pages show text by others.
-func TestMarkupIsText(t *testing.T) {
+// TestPagesEscapeMarkup puts markup wherever the pages show text by others.
+func TestPagesEscapeMarkup(t *testing.T) {
 	t.Parallel()
 	a, url := serve(t)
 	interests := map[string]float64{markup: 100}
@@ -96,9 +96,9 @@ func TestMarkupIsText(t *testing.T) {
 	}
 }
 
-// TestFeedPageKeepsWhatIsHidden changes the interests of a reader who has hidden items since the
+// TestFeedPageKeepsHidden changes the interests of a reader who has hidden items since the
 // page loaded the profile. They must stay hidden.
-func TestFeedPageKeepsWhatIsHidden(t *testing.T) {
+func TestFeedPageKeepsHidden(t *testing.T) {
 	t.Parallel()
 	a, url := serve(t)
 	tab := chromium.Open(t, chromium.Desktop)

@@ -50,7 +50,7 @@ func why(tab *chromium.Tab) {
 	chromium.Eval[any](tab, `document.querySelector('#why-form').elements.why.value = 'a test'`)
 }
 
-func TestLabSlidersChangeTheCurveAndTheList(t *testing.T) {
+func TestLabSliders(t *testing.T) {
 	t.Parallel()
 	_, url := serve(t)
 	for _, screen := range []chromium.Screen{chromium.Phone, chromium.Desktop} {
@@ -86,8 +86,8 @@ func TestLabSlidersChangeTheCurveAndTheList(t *testing.T) {
 	}
 }
 
-// TestLabAddsCurves draws several curves and their sum, and then a single Gaussian.
-func TestLabAddsCurves(t *testing.T) {
+// TestLabCurves draws several curves and their sum, and then a single Gaussian.
+func TestLabCurves(t *testing.T) {
 	t.Parallel()
 	_, url := serve(t)
 	const parts = `document.querySelectorAll('#curve .part').length`
@@ -121,7 +121,7 @@ func TestLabAddsCurves(t *testing.T) {
 	}
 }
 
-func TestLabByKeyboardAndByText(t *testing.T) {
+func TestLabKeyboardAndText(t *testing.T) {
 	t.Parallel()
 	_, url := serve(t)
 	tab := chromium.Open(t, chromium.Desktop)
@@ -142,7 +142,7 @@ func TestLabByKeyboardAndByText(t *testing.T) {
 	assert.Contains(t, chromium.Eval[string](tab, `document.querySelector('#halves').textContent`), "3.5 d")
 }
 
-func TestLabMakesLiveAndReverts(t *testing.T) {
+func TestLabLiveAndRevert(t *testing.T) {
 	t.Parallel()
 	a, url := serveStill(t)
 	tab := chromium.Open(t, chromium.Desktop)
@@ -193,9 +193,9 @@ func TestLabMakesLiveAndReverts(t *testing.T) {
 	tab.Until(`!document.querySelector('#report').textContent.includes('quick')`)
 }
 
-// TestLabHasASliderForEachParameter checks that the page knows the server's parameters with their
+// TestLabSliderForEachParameter checks that the page knows the server's parameters with their
 // bounds. It also includes one that neither knows, and one that only the server knows.
-func TestLabHasASliderForEachParameter(t *testing.T) {
+func TestLabSliderForEachParameter(t *testing.T) {
 	t.Parallel()
 	_, url := serve(t)
 	tab := chromium.Open(t, chromium.Desktop)
@@ -227,8 +227,8 @@ func TestLabHasASliderForEachParameter(t *testing.T) {
 	}
 }
 
-// TestLabJudgesManyReaders draws a sample of readers, and shows one of them.
-func TestLabJudgesManyReaders(t *testing.T) {
+// TestLabManyReaders draws a sample of readers, and shows one of them.
+func TestLabManyReaders(t *testing.T) {
 	t.Parallel()
 	_, url := serve(t)
 	for _, screen := range []chromium.Screen{chromium.Phone, {Name: "narrow", Width: 360, Height: 740}, chromium.Desktop} {
@@ -256,9 +256,9 @@ func TestLabJudgesManyReaders(t *testing.T) {
 	}
 }
 
-// TestLabGivesUpWhatIsOutdated chooses several readers in turn while the server is slow, and
+// TestLabOutdatedAnswers chooses several readers in turn while the server is slow, and
 // another one after a failure.
-func TestLabGivesUpWhatIsOutdated(t *testing.T) {
+func TestLabOutdatedAnswers(t *testing.T) {
 	t.Parallel()
 	_, url := serve(t)
 	tab := chromium.Open(t, chromium.Desktop)

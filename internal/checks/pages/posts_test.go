@@ -47,9 +47,9 @@ func choose(tab *chromium.Tab, name string) {
 	tab.Until(selected + ` === 'tab-` + name + `' && document.querySelector('#items') && ` + idle)
 }
 
-// TestAPersonPostsAndReads uses the pages like a person on a phone: write, follow, like, hide,
+// TestFeedPagePostAndRead uses the pages like a person on a phone: write, follow, like, hide,
 // reload, and go back.
-func TestAPersonPostsAndReads(t *testing.T) {
+func TestFeedPagePostAndRead(t *testing.T) {
 	t.Parallel()
 	a, url := serve(t)
 	require.NoError(t, a.Engine.PutProfile(t.Context(), "river_1", feed.Profile{}))
@@ -131,9 +131,9 @@ func TestAPersonPostsAndReads(t *testing.T) {
 	assert.Empty(t, chromium.Eval[string](tab, notSent))
 }
 
-// TestWhoGoesBackFindsTheSame reads far down, opens a post, another page, goes back, and reloads:
-// the items and the scroll position are the same.
-func TestWhoGoesBackFindsTheSame(t *testing.T) {
+// TestFeedPageBackRestoresPosition reads far down, opens a post, another page, goes back, and
+// reloads: the items and the scroll position are the same.
+func TestFeedPageBackRestoresPosition(t *testing.T) {
 	t.Parallel()
 	_, url := serve(t)
 	for _, name := range []string{"for_you", "home", "following"} {
@@ -169,8 +169,8 @@ func TestWhoGoesBackFindsTheSame(t *testing.T) {
 	}
 }
 
-// TestTabsByKeyboard switches between the feeds like a user of a screen reader.
-func TestTabsByKeyboard(t *testing.T) {
+// TestFeedPageTabsKeyboard switches between the feeds like a user of a screen reader.
+func TestFeedPageTabsKeyboard(t *testing.T) {
 	t.Parallel()
 	a, url := serve(t)
 	send(t, a, "u_1", "PUT", "/v1/agents/u_1/following/ann", "")
@@ -214,7 +214,7 @@ const unfit = `[...document.querySelectorAll('button, input, textarea, summary, 
 	return e.getBoundingClientRect().height < 43.9 || !named;
 }).map((e) => e.outerHTML.slice(0, 120))`
 
-func TestFeedPageIsFitForFingers(t *testing.T) {
+func TestFeedPageTouchTargets(t *testing.T) {
 	t.Parallel()
 	a, url := serve(t)
 	send(t, a, "u_1", "POST", "/v1/posts", `{"caption":"Mine"}`)
@@ -237,8 +237,8 @@ func TestFeedPageIsFitForFingers(t *testing.T) {
 	assert.LessOrEqual(t, chromium.Eval[float64](tab, `document.documentElement.scrollWidth`), float64(chromium.Phone.Width), "nothing is cut off at the side")
 }
 
-// TestFeedPageHoldsStill scrolls down a feed: there must be no layout shifts.
-func TestFeedPageHoldsStill(t *testing.T) {
+// TestFeedPageLayoutShift scrolls down a feed: there must be no layout shifts.
+func TestFeedPageLayoutShift(t *testing.T) {
 	t.Parallel()
 	_, url := serve(t)
 	tab := chromium.Open(t, chromium.Phone)
@@ -250,8 +250,8 @@ func TestFeedPageHoldsStill(t *testing.T) {
 	assert.Positive(t, chromium.Eval[int](tab, `[...document.querySelectorAll('.picture')].filter((i) => i.complete && i.naturalWidth > 0).length`), "posts of the demo have pictures")
 }
 
-// TestAPostOfACircle checks that a post for a circle is marked as such.
-func TestAPostOfACircle(t *testing.T) {
+// TestFeedPageCirclePost checks that a post for a circle is marked as such.
+func TestFeedPageCirclePost(t *testing.T) {
 	t.Parallel()
 	a, url := serve(t)
 	send(t, a, "u_1", "PUT", "/v1/circles/rowers", `{"name":"Rowers","members":["u_2"]}`)

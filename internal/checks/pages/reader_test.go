@@ -25,7 +25,7 @@ func token(payload string) string {
 	return text + "." + encode(sum.Sum(nil))
 }
 
-func TestFeedPageAsksForATokenFirst(t *testing.T) {
+func TestFeedPageTokenPrompt(t *testing.T) {
 	t.Parallel()
 	cfg := configs.Default()
 	cfg.Auth.Mode, cfg.Auth.JWT.Secret = configs.ModeJWT, secret
@@ -61,9 +61,9 @@ func must(t *testing.T, subject string) string {
 	return agent
 }
 
-// TestNamesAreSuggestedInTheDemoOnly checks that other servers do not suggest the demo's readers,
+// TestFeedPageDemoReaders checks that other servers do not suggest the demo's readers,
 // who do not exist there.
-func TestNamesAreSuggestedInTheDemoOnly(t *testing.T) {
+func TestFeedPageDemoReaders(t *testing.T) {
 	t.Parallel()
 	_, demo := serve(t)
 	_, other := serveWith(t, configs.Default())
@@ -76,9 +76,9 @@ func TestNamesAreSuggestedInTheDemoOnly(t *testing.T) {
 	}
 }
 
-// TestAReaderBlocksAndTakesItBack blocks and unblocks on the author's page, and checks the reader's
+// TestFeedPageBlockAndUnblock blocks and unblocks on the author's page, and checks the reader's
 // own list of blocked authors.
-func TestAReaderBlocksAndTakesItBack(t *testing.T) {
+func TestFeedPageBlockAndUnblock(t *testing.T) {
 	t.Parallel()
 	_, url := serve(t)
 	tab := chromium.Open(t, chromium.Phone)

@@ -34,9 +34,9 @@ func posted(t *testing.T, a *server.App, agent, body string) string {
 
 func postView(id string) string { return "post=" + url.QueryEscape(id) }
 
-// TestAPersonReplies has a person reply to a post and to a reply, also after a lost answer, and
+// TestFeedPageReplies has a person reply to a post and to a reply, also after a lost answer, and
 // delete the replies.
-func TestAPersonReplies(t *testing.T) {
+func TestFeedPageReplies(t *testing.T) {
 	t.Parallel()
 	a, _ := serve(t)
 	url := without(t, a, `window.plain = window.fetch; window.keys = []; window.lose = true;
@@ -97,9 +97,9 @@ func TestAPersonReplies(t *testing.T) {
 	tab.Until(written + `.querySelector('.comments').textContent === '2 replies'`)
 }
 
-// TestManyReplies checks that replies come in pages. A reply written before the last page is loaded
-// appears once.
-func TestManyReplies(t *testing.T) {
+// TestFeedPageManyReplies checks that replies come in pages. A reply written before the last
+// page is loaded appears once.
+func TestFeedPageManyReplies(t *testing.T) {
 	t.Parallel()
 	a, url := serve(t)
 	root := posted(t, a, "u_1", `{"caption":"Low water at the weir"}`)
@@ -120,7 +120,7 @@ func TestManyReplies(t *testing.T) {
 	assert.False(t, chromium.Eval[bool](tab, `document.querySelector('.replies .more').checkVisibility()`))
 }
 
-func TestWhoMayNotReply(t *testing.T) {
+func TestFeedPageReplyNotAllowed(t *testing.T) {
 	t.Parallel()
 	a, url := serve(t)
 	tab := chromium.Open(t, chromium.Desktop)

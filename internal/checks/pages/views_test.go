@@ -72,8 +72,8 @@ func show(tab *chromium.Tab, url string, v view) {
 	}
 }
 
-// TestNoViewIsWiderThanAPhone checks the width of all views, signed in or not.
-func TestNoViewIsWiderThanAPhone(t *testing.T) {
+// TestFeedPageViewWidth checks the width of all views, signed in or not.
+func TestFeedPageViewWidth(t *testing.T) {
 	t.Parallel()
 	a, url := serve(t)
 	cfg := configs.Default()

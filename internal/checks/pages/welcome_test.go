@@ -27,9 +27,9 @@ func newcomers(t *testing.T, a *server.App, agents ...string) {
 	}, time.Minute, 100*time.Millisecond)
 }
 
-// TestANewReaderBeginsWithWhomToFollow selects two authors with the keyboard, who are followed by
+// TestFeedPageWelcome selects two authors with the keyboard, who are followed by
 // one call.
-func TestANewReaderBeginsWithWhomToFollow(t *testing.T) {
+func TestFeedPageWelcome(t *testing.T) {
 	t.Parallel()
 	a, url := serve(t)
 	newcomers(t, a, "newcomer")
@@ -60,9 +60,9 @@ func TestANewReaderBeginsWithWhomToFollow(t *testing.T) {
 	assert.False(t, chromium.Eval[bool](tab, welcomed), "it is shown once")
 }
 
-// TestTheBeginningIsSkipped checks that the welcome view can be skipped, and that it is not shown
+// TestFeedPageWelcomeSkipped checks that the welcome view can be skipped, and that it is not shown
 // to known readers.
-func TestTheBeginningIsSkipped(t *testing.T) {
+func TestFeedPageWelcomeSkipped(t *testing.T) {
 	t.Parallel()
 	a, url := serve(t)
 	newcomers(t, a, "newcomer", "regular")

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestFramesArePassedAsTheyStand(t *testing.T) {
+func TestFramesPassedUnchanged(t *testing.T) {
 	for name, frame := range map[string]string{
 		"status":             "+OK\r\n",
 		"error":              "-ERR no\r\n",
@@ -44,7 +44,7 @@ func TestFramesArePassedAsTheyStand(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoFrame(t *testing.T) {
+func TestInvalidFrames(t *testing.T) {
 	for _, text := range []string{"PING\r\n", "\r\n", "+no end\n", "*x\r\n", "$?\r\n"} {
 		_, err := readFrame(bufio.NewReader(strings.NewReader(text)))
 		require.ErrorIs(t, err, errFrame, "%q", text)

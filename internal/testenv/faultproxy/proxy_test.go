@@ -49,8 +49,8 @@ func TestCuts(t *testing.T) {
 	}
 }
 
-// TestACutInAPipeline checks that the replies before the cut arrive.
-func TestACutInAPipeline(t *testing.T) {
+// TestCutInPipeline checks that the replies before the cut arrive.
+func TestCutInPipeline(t *testing.T) {
 	for kind, want := range map[Kind]string{Before: "2", After: "3", Within: "3"} {
 		t.Run(kind.String(), func(t *testing.T) {
 			p, client, direct, key := through(t)
@@ -74,7 +74,7 @@ func TestACutInAPipeline(t *testing.T) {
 	}
 }
 
-func TestACutInATransaction(t *testing.T) {
+func TestCutInTransaction(t *testing.T) {
 	for kind, want := range map[Kind]int64{Before: 0, After: 1, Within: 1} {
 		t.Run(kind.String(), func(t *testing.T) {
 			p, client, direct, key := through(t)
@@ -87,7 +87,7 @@ func TestACutInATransaction(t *testing.T) {
 	}
 }
 
-func TestAReplyThatIsLate(t *testing.T) {
+func TestReplyDelayed(t *testing.T) {
 	p, client, _, key := through(t)
 	p.Arm(Fault{Kind: Late, Match: named("incr"), For: time.Millisecond})
 	n, err := client.Incr(t.Context(), key).Result()
@@ -104,8 +104,8 @@ func TestAReplyThatIsLate(t *testing.T) {
 	assert.Equal(t, int64(3), n, "but it was executed")
 }
 
-// TestAStall delivers a request after its client has timed out and continued.
-func TestAStall(t *testing.T) {
+// TestStall delivers a request after its client has timed out and continued.
+func TestStall(t *testing.T) {
 	p, client, direct, key := through(t)
 	stall := p.Arm(Fault{Kind: Stall, Match: named("append"), For: time.Hour})
 	require.Error(t, client.WithTimeout(50*time.Millisecond).Append(t.Context(), key, "first").Err())
@@ -116,8 +116,8 @@ func TestAStall(t *testing.T) {
 	assert.Equal(t, "secondfirst", direct.Get(t.Context(), key).Val())
 }
 
-// TestAStallThatIsCutIsOver closes the connection while a request is held back.
-func TestAStallThatIsCutIsOver(t *testing.T) {
+// TestStallEndsWithConnection closes the connection while a request is held back.
+func TestStallEndsWithConnection(t *testing.T) {
 	p, client, _, key := through(t)
 	stall := p.Arm(Fault{Kind: Stall, Match: named("incr"), For: time.Hour})
 	failed := make(chan error)
@@ -129,7 +129,7 @@ func TestAStallThatIsCutIsOver(t *testing.T) {
 	<-stall.Over()
 }
 
-func TestNewConnectionsAreRefusedForAWhile(t *testing.T) {
+func TestConnectionsRefused(t *testing.T) {
 	p, client, _, key := through(t)
 	other := redis.NewClient(&redis.Options{Addr: p.Addrs[0], MaxRetries: -1, DialerRetries: 1})
 	t.Cleanup(func() { _ = other.Close() })
@@ -154,7 +154,7 @@ func TestDownAndUp(t *testing.T) {
 	require.NoError(t, client.Ping(t.Context()).Err())
 }
 
-func TestWhatIsArmedCanBeDisarmed(t *testing.T) {
+func TestDisarm(t *testing.T) {
 	p, client, _, _ := through(t)
 	fault := p.Arm(Fault{Match: named("ping")})
 	p.Disarm(fault)
@@ -162,7 +162,7 @@ func TestWhatIsArmedCanBeDisarmed(t *testing.T) {
 	assert.False(t, fault.Fired())
 }
 
-func TestRequestsAreListed(t *testing.T) {
+func TestRequestList(t *testing.T) {
 	p, client, _, key := through(t)
 	require.NoError(t, client.Set(t.Context(), key, 1, 0).Err())
 	list := p.Record(func() {
@@ -178,9 +178,9 @@ func TestRequestsAreListed(t *testing.T) {
 	assert.Empty(t, p.Record(func() {}))
 }
 
-// TestACluster reaches every node of a real cluster through the proxy, and cuts a reply of one
-// node.
-func TestACluster(t *testing.T) {
+// TestClusterThroughProxy reaches every node of a real cluster through the proxy, and cuts a
+// reply of one node.
+func TestClusterThroughProxy(t *testing.T) {
 	direct, prefix := testenv.RedisCluster(t)
 	p := Start(t, testenv.RedisClusterAddrs(t)...)
 	client := redis.NewClusterClient(&redis.ClusterOptions{Addrs: p.Addrs[:1], MaxRedirects: -1})

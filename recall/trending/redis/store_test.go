@@ -21,7 +21,7 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-func TestConformanceOnACluster(t *testing.T) {
+func TestConformanceOnCluster(t *testing.T) {
 	trendingtest.Run(t, func(t *testing.T) func() trending.Store {
 		client, prefix := testenv.RedisCluster(t)
 		return func() trending.Store { return trendingredis.New(client, prefix) }
@@ -29,7 +29,7 @@ func TestConformanceOnACluster(t *testing.T) {
 }
 
 // A set written by another version is left in place and is an error here.
-func TestAnotherFormat(t *testing.T) {
+func TestSetOfOtherFormat(t *testing.T) {
 	t.Parallel()
 	client, prefix := testenv.Redis(t)
 	s := trendingredis.New(client, prefix)

@@ -26,8 +26,8 @@ func TestConformance(t *testing.T) {
 	eventstest.Run(t, func(t *testing.T) events.Store { return open(t, filepath.Join(t.TempDir(), "made", "events.db")) })
 }
 
-// TestAFileOfTheNextVersion uses a file with columns and a table that this version does not know.
-func TestAFileOfTheNextVersion(t *testing.T) {
+// TestFileOfNewerVersion uses a file with columns and a table that this version does not know.
+func TestFileOfNewerVersion(t *testing.T) {
 	eventstest.Run(t, func(t *testing.T) events.Store {
 		path := filepath.Join(t.TempDir(), "events.db")
 		require.NoError(t, open(t, path).Close())
@@ -80,8 +80,8 @@ func TestPruned(t *testing.T) {
 	assert.Equal(t, 5, n, "all but the first day")
 }
 
-// TestPrunedAfterAFailure checks that a failed deletion is retried on the same day.
-func TestPrunedAfterAFailure(t *testing.T) {
+// TestPrunedAfterFailure checks that a failed deletion is retried on the same day.
+func TestPrunedAfterFailure(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "events.db"))
 	b := batch()
 	require.NoError(t, s.Add(t.Context(), b))
@@ -97,7 +97,7 @@ func TestPrunedAfterAFailure(t *testing.T) {
 	assert.Empty(t, old)
 }
 
-func TestOtherFiles(t *testing.T) {
+func TestForeignFilesRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events.db")
 	require.NoError(t, os.WriteFile(path, []byte("no database, whatever its name says; and long enough to be read as one"), 0o600))
 	_, err := Open(t.Context(), path)

@@ -91,9 +91,9 @@ func put(t *testing.T, c catalog.Writer, ids ...string) {
 	require.NoError(t, errors.Join(append(errs, err)...))
 }
 
-// TestItemsKeepTheirCounts checks that a put writes an item's counts and marks them as changed, so
+// TestPutKeepsCounts checks that a put writes an item's counts and marks them as changed, so
 // acts counted meanwhile are written later.
-func TestItemsKeepTheirCounts(t *testing.T) {
+func TestPutKeepsCounts(t *testing.T) {
 	t.Parallel()
 	of := &counts{of: map[string]feed.Counts{"a": feed.Counts{}.Add(noon)}}
 	c, sum := open(t, of)
@@ -103,9 +103,9 @@ func TestItemsKeepTheirCounts(t *testing.T) {
 	assert.Equal(t, []string{"a"}, of.changed)
 }
 
-// TestAPutThatIsGivenUp: a canceled put may have stored some of the items, so their counts must be
+// TestPutCanceled: a canceled put may have stored some of the items, so their counts must be
 // written.
-func TestAPutThatIsGivenUp(t *testing.T) {
+func TestPutCanceled(t *testing.T) {
 	t.Parallel()
 	of := &counts{of: map[string]feed.Counts{"a": feed.Counts{}.Add(noon)}}
 	c, _ := open(t, of)
@@ -116,8 +116,8 @@ func TestAPutThatIsGivenUp(t *testing.T) {
 	assert.Equal(t, []string{"a"}, of.changed)
 }
 
-// TestCountsGoWithTheirItems checks that the counts of removed items are deleted, and no others.
-func TestCountsGoWithTheirItems(t *testing.T) {
+// TestRemoveDeletesCounts checks that the counts of removed items are deleted, and no others.
+func TestRemoveDeletesCounts(t *testing.T) {
 	t.Parallel()
 	of := &counts{of: map[string]feed.Counts{}}
 	for _, id := range []string{"a", "b", "c", "nothing"} {
@@ -147,8 +147,8 @@ func TestCountsGoWithTheirItems(t *testing.T) {
 	assert.Equal(t, []string{"c"}, left(), "a removal that was repeated forgets what the first one left")
 }
 
-// TestCountsThatCannotBeRead checks that unreadable counts are reported as an unavailable catalog.
-func TestCountsThatCannotBeRead(t *testing.T) {
+// TestCountsUnreadable checks that unreadable counts are reported as an unavailable catalog.
+func TestCountsUnreadable(t *testing.T) {
 	t.Parallel()
 	of := &counts{err: fmt.Errorf("%w: no connection", popularity.ErrUnavailable)}
 	c, _ := open(t, of)

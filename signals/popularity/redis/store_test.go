@@ -57,9 +57,9 @@ func taken(t *testing.T, s *Store) []string {
 	return got.Items
 }
 
-// TestCountsAsFeedCounts adds acts of two years, in and out of order, and compares with
+// TestCountsEqualFeedCounts adds acts of two years, in and out of order, and compares with
 // feed.Counts.
-func TestCountsAsFeedCounts(t *testing.T) {
+func TestCountsEqualFeedCounts(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, client redis.UniversalClient, prefix string) {
 		s := New(client, prefix)
@@ -87,8 +87,8 @@ func TestCountsAsFeedCounts(t *testing.T) {
 	})
 }
 
-// TestOnce repeats acts: in one batch, later, and from another server.
-func TestOnce(t *testing.T) {
+// TestDuplicateActs repeats acts: in one batch, later, and from another server.
+func TestDuplicateActs(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, client redis.UniversalClient, prefix string) {
 		s, other := New(client, prefix), New(client, prefix)
@@ -109,9 +109,9 @@ func TestOnce(t *testing.T) {
 	})
 }
 
-// TestAServerWithoutTheScript counts on a server that does not have the script loaded: each act
+// TestScriptNotLoaded counts on a server that does not have the script loaded: each act
 // counts once.
-func TestAServerWithoutTheScript(t *testing.T) {
+func TestScriptNotLoaded(t *testing.T) {
 	t.Parallel()
 	client := redis.NewClient(&redis.Options{Addr: testenv.StartRedis(t).Addr})
 	t.Cleanup(func() { _ = client.Close() })
@@ -120,8 +120,8 @@ func TestAServerWithoutTheScript(t *testing.T) {
 	assert.Equal(t, map[string]feed.Counts{"a": once, "b": once}, counts(t, s, "a", "b"))
 }
 
-// TestForget erases an agent: nothing under its hash remains, and new acts count.
-func TestForget(t *testing.T) {
+// TestErase erases an agent: nothing under its hash remains, and new acts count.
+func TestErase(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, client redis.UniversalClient, prefix string) {
 		s := New(client, prefix)
@@ -222,9 +222,9 @@ func (f *failing) hits(cmd redis.Cmder) bool {
 
 var errLost error = &net.OpError{Op: "read", Err: errors.New("connection reset")}
 
-// TestFailures loses the request or the reply of each step. Retried acts count once and reach the
-// index.
-func TestFailures(t *testing.T) {
+// TestDisconnectAtEveryStep loses the request or the reply of each step. Retried acts count once
+// and reach the index.
+func TestDisconnectAtEveryStep(t *testing.T) {
 	t.Parallel()
 	for _, step := range []string{"popularity:acts", "popularity:counts", "popularity:changed"} {
 		for _, after := range []bool{false, true} {
@@ -264,9 +264,9 @@ func comeToTheIndex(t *testing.T, s *Store, items ...string) {
 	}, "%v are to be written", items)
 }
 
-// TestKilledAfterCounting loses a server after it counted and before it marked the counts as
+// TestCrashAfterCounting loses a server after it counted and before it marked the counts as
 // changed: they must still reach the index.
-func TestKilledAfterCounting(t *testing.T) {
+func TestCrashAfterCounting(t *testing.T) {
 	t.Parallel()
 	client, prefix := testenv.Redis(t)
 	dying := New(client, prefix)

@@ -64,8 +64,8 @@ func TestAdd(t *testing.T) {
 	assert.Equal(t, want, stored(t, s))
 }
 
-// TestRemembered repeats an act daily: it counts again after 90 days.
-func TestRemembered(t *testing.T) {
+// TestActCountsAgainAfter90Days repeats an act daily: it counts again after 90 days.
+func TestActCountsAgainAfter90Days(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t, filepath.Join(t.TempDir(), "c.db"), "a")
 	require.Len(t, add(t, s, act("u", "a", now)), 1)
@@ -77,9 +77,9 @@ func TestRemembered(t *testing.T) {
 	assert.Equal(t, map[string]feed.Counts{"a": feed.Counts{}.Add(now + 90*86_400)}, add(t, s, act("u", "a", now+90*86_400)))
 }
 
-// TestForgotten lets counts become negligible, and checks that they are deleted on the next day on
-// which anything is counted.
-func TestForgotten(t *testing.T) {
+// TestNegligibleCountsDeleted lets counts become negligible, and checks that they are deleted on
+// the next day on which anything is counted.
+func TestNegligibleCountsDeleted(t *testing.T) {
 	t.Parallel()
 	s, file := open(t, filepath.Join(t.TempDir(), "c.db"), "a", "b")
 	add(t, s, act("u", "a", now), act("u", "b", now), act("v", "b", now), act("w", "b", now))
@@ -96,9 +96,9 @@ func TestForgotten(t *testing.T) {
 	assert.Equal(t, 1, n, "who acted too long ago is forgotten")
 }
 
-// TestGoesWithItsItem checks that counts survive the replacement of their item and are deleted with
-// it.
-func TestGoesWithItsItem(t *testing.T) {
+// TestCountsDeletedWithItem checks that counts survive the replacement of their item and are
+// deleted with it.
+func TestCountsDeletedWithItem(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "c.db")
 	s, file := open(t, path, "a", "b")

@@ -35,7 +35,7 @@ func (q *waiting) Ages(context.Context) (jobs.Ages, error) {
 	return jobs.Ages{OldestOfLists: q.oldest, OldestMissing: q.missing}, q.err
 }
 
-func TestLateUntilWhatWasDueIsDone(t *testing.T) {
+func TestListsLateUntilDueJobsDone(t *testing.T) {
 	t.Parallel()
 	now := &clock{noon}
 	q, err := socialsqlite.Open(t.Context(), filepath.Join(t.TempDir(), "social.db"), social.Options{Clock: now.Now})
@@ -66,10 +66,10 @@ func TestLateUntilWhatWasDueIsDone(t *testing.T) {
 	require.False(t, l.Incomplete(), "what became due later does not count, nor what waits for the catalog")
 }
 
-// TestListsThatLackSomethingSaySo checks that posts that have waited too long for their delivery
+// TestListsIncompleteReported checks that posts that have waited too long for their delivery
 // make lists incomplete, although all lists could be reached. Pending removals do not. The clock
 // stands still.
-func TestListsThatLackSomethingSaySo(t *testing.T) {
+func TestListsIncompleteReported(t *testing.T) {
 	q, now := &waiting{oldest: time.Hour}, &clock{noon}
 	l := NewCompleteness(q, now.Now)
 	look := func() bool {
@@ -95,9 +95,9 @@ func TestListsThatLackSomethingSaySo(t *testing.T) {
 	assert.False(t, look())
 }
 
-// TestAQueueThatCannotBeAsked checks that lists stay late while the queue cannot be queried,
+// TestListsLateQueueDown checks that lists stay late while the queue cannot be queried,
 // because it is unknown what they lack.
-func TestAQueueThatCannotBeAsked(t *testing.T) {
+func TestListsLateQueueDown(t *testing.T) {
 	q, now := &waiting{err: errors.New("no connection")}, &clock{noon}
 	l := NewCompleteness(q, now.Now)
 	l.Unreachable()
@@ -108,9 +108,9 @@ func TestAQueueThatCannotBeAsked(t *testing.T) {
 	assert.False(t, l.Incomplete())
 }
 
-// TestListsThatAreLateAgain checks that lists which become late during a query of the queue stay
-// late, because its answer is outdated.
-func TestListsThatAreLateAgain(t *testing.T) {
+// TestListsLateDuringQueueQuery checks that lists which become late during a query of the queue
+// stay late, because its answer is outdated.
+func TestListsLateDuringQueueQuery(t *testing.T) {
 	now := &clock{noon}
 	l := NewCompleteness(nil, now.Now)
 	q := asking(func() {
@@ -131,9 +131,9 @@ func (q asking) Ages(context.Context) (jobs.Ages, error) {
 	return jobs.Ages{}, nil
 }
 
-// TestWatchedListsAreTrustedOnlyAfterALook checks that lists are trusted only after a check of
+// TestListsTrustedAfterCheck checks that lists are trusted only after a check of
 // their data that began after the last failure to reach them.
-func TestWatchedListsAreTrustedOnlyAfterALook(t *testing.T) {
+func TestListsTrustedAfterCheck(t *testing.T) {
 	now := &clock{noon}
 	l := NewCompleteness(&waiting{}, now.Now)
 	NewDataCheck(nil, nil, l, now.Now, nil)
@@ -152,9 +152,9 @@ func TestWatchedListsAreTrustedOnlyAfterALook(t *testing.T) {
 	assert.False(t, l.Incomplete())
 }
 
-// TestOlderDataIsOverWhenItIsDeliveredAgain checks that lists count as older until the missing
+// TestOlderDataUntilRedelivered checks that lists count as older until the missing
 // posts have been delivered again, not only until they are found.
-func TestOlderDataIsOverWhenItIsDeliveredAgain(t *testing.T) {
+func TestOlderDataUntilRedelivered(t *testing.T) {
 	q, now := &waiting{oldest: time.Second}, &clock{noon}
 	l := NewCompleteness(q, now.Now)
 	l.markReplaced()
@@ -180,9 +180,9 @@ func (cards) Cached(context.Context, []string) ([]social.Card, error) {
 	return []social.Card{{ID: "p"}}, nil
 }
 
-// TestKeptCardsOfOlderData checks that cached cards of older data are not shown: deleted posts may
-// be among them.
-func TestKeptCardsOfOlderData(t *testing.T) {
+// TestOlderDataCardsNotShown checks that cached cards of older data are not shown: deleted posts
+// may be among them.
+func TestOlderDataCardsNotShown(t *testing.T) {
 	l := NewCompleteness(&waiting{}, noon.Local)
 	kept := CachedCards(cards{}, l)
 	found, err := kept.Cached(t.Context(), []string{"p"})
@@ -206,9 +206,9 @@ func (r reading) Read(context.Context, string, timeline.Position, int) (timeline
 	return timeline.Page{}, r.err
 }
 
-// TestAReadThatFailsMakesListsLate checks that a failed read makes lists late, unless the caller
+// TestListsLateAfterReadFailure checks that a failed read makes lists late, unless the caller
 // canceled it.
-func TestAReadThatFailsMakesListsLate(t *testing.T) {
+func TestListsLateAfterReadFailure(t *testing.T) {
 	for _, c := range []struct {
 		err  error
 		late bool

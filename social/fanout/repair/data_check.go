@@ -167,8 +167,8 @@ func (r *DataCheck) Begin(ctx context.Context) {
 
 // Run checks and repairs periodically until ctx ends.
 func (r *DataCheck) Run(ctx context.Context) {
-	periodic.Every(ctx, stampsEvery, func(ctx context.Context) {
+	for range periodic.Every(ctx, stampsEvery) {
 		r.Check(ctx)
 		r.repair(ctx)
-	})
+	}
 }

@@ -50,9 +50,9 @@ func first(t *testing.T) *server {
 	return s
 }
 
-// TestANewInstallationWarnsOfNothing checks that there is no warning without lists that could lack
+// TestNewInstallationNoWarning checks that there is no warning without lists that could lack
 // posts.
-func TestANewInstallationWarnsOfNothing(t *testing.T) {
+func TestNewInstallationNoWarning(t *testing.T) {
 	t.Parallel()
 	assert.Empty(t, first(t).log.String())
 }
@@ -90,9 +90,9 @@ func (s *server) right() bool {
 	return !slices.ContainsFunc(list, func(st timelineredis.Stamp) bool { return s.restored.known[st.Key] != st.Data })
 }
 
-// TestListsOfUnknownDataAreDropped checks that the first server to find unknown data drops its
+// TestUnknownDataDropsLists checks that the first server to find unknown data drops its
 // lists, and that the next server accepts the data.
-func TestListsOfUnknownDataAreDropped(t *testing.T) {
+func TestUnknownDataDropsLists(t *testing.T) {
 	t.Parallel()
 	client, prefix := testenv.Redis(t)
 	a := newServer(t, client, prefix)
@@ -116,9 +116,9 @@ func TestListsOfUnknownDataAreDropped(t *testing.T) {
 	assert.False(t, b.late.Incomplete())
 }
 
-// TestWhatARestoredRedisLacksIsDelivered checks that posts since the stamp are delivered again, and
+// TestRestoredRedisRedelivers checks that posts since the stamp are delivered again, and
 // that lists stay late until that is done. Lists older than the history of the queue are dropped.
-func TestWhatARestoredRedisLacksIsDelivered(t *testing.T) {
+func TestRestoredRedisRedelivers(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		at      time.Duration
@@ -155,9 +155,9 @@ func TestWhatARestoredRedisLacksIsDelivered(t *testing.T) {
 	}
 }
 
-// TestARepairThatFails checks that the repair is repeated, and that the lists are not trusted
+// TestRepairFailure checks that the repair is repeated, and that the lists are not trusted
 // before it succeeds.
-func TestARepairThatFails(t *testing.T) {
+func TestRepairFailure(t *testing.T) {
 	t.Parallel()
 	s := first(t)
 	s.stamp(-time.Hour, -time.Second)
@@ -177,9 +177,9 @@ func TestARepairThatFails(t *testing.T) {
 	assert.Len(t, s.again, 3)
 }
 
-// TestAStampThatIsTakenAway checks that a deleted stamp does not mean other data: only posts
+// TestStampDeleted checks that a deleted stamp does not mean other data: only posts
 // accepted at that moment are delivered again.
-func TestAStampThatIsTakenAway(t *testing.T) {
+func TestStampDeleted(t *testing.T) {
 	t.Parallel()
 	s := first(t)
 	s.list()
@@ -190,9 +190,9 @@ func TestAStampThatIsTakenAway(t *testing.T) {
 	assert.Equal(t, []time.Duration{0}, s.again)
 }
 
-// TestAnotherServerHasMadeItRight checks that this server still delivers again the posts that it
+// TestRepairedByOtherServer checks that this server still delivers again the posts that it
 // has written to other data since the repair.
-func TestAnotherServerHasMadeItRight(t *testing.T) {
+func TestRepairedByOtherServer(t *testing.T) {
 	t.Parallel()
 	a := first(t)
 	b := newServer(t, a.client, a.prefix)
@@ -210,8 +210,8 @@ func TestAnotherServerHasMadeItRight(t *testing.T) {
 	assert.Equal(t, []time.Duration{time.Minute}, b.again, "since the other one has known it")
 }
 
-// TestARedisThatIsDown checks that lists are late, and not trusted until Redis answers.
-func TestARedisThatIsDown(t *testing.T) {
+// TestRedisDown checks that lists are late, and not trusted until Redis answers.
+func TestRedisDown(t *testing.T) {
 	t.Parallel()
 	down := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1", MaxRetries: -1, DialerRetries: 1})
 	t.Cleanup(func() { _ = down.Close() })

@@ -31,8 +31,8 @@ func command(name string) faultproxy.Match {
 	return func(c faultproxy.Command) bool { return c.Name() == name }
 }
 
-// TestAServerDiesBeforeItAcknowledges checks that another server applies the event again.
-func TestAServerDiesBeforeItAcknowledges(t *testing.T) {
+// TestCrashBeforeAcknowledge checks that another server applies the event again.
+func TestCrashBeforeAcknowledge(t *testing.T) {
 	t.Parallel()
 	e, proxy, cut := through(t)
 	gone := proxy.Arm(faultproxy.Fault{Kind: faultproxy.Before, Match: command("xack"), Refuse: time.Hour})
@@ -46,8 +46,9 @@ func TestAServerDiesBeforeItAcknowledges(t *testing.T) {
 	require.Equal(t, []string{"u_1"}, e.followers("a"))
 }
 
-// TestCuts cuts the connection before, after and within each command while events arrive.
-func TestCuts(t *testing.T) {
+// TestDisconnectAtEveryCommand cuts the connection before, after and within each command while
+// events arrive.
+func TestDisconnectAtEveryCommand(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"xreadgroup", "xack", "xautoclaim", "xadd", "xtrim", "xinfo", "xpending", "xgroup", "evalsha"} {
 		for _, kind := range []faultproxy.Kind{faultproxy.Before, faultproxy.After, faultproxy.Within} {
@@ -76,7 +77,7 @@ func TestCuts(t *testing.T) {
 	}
 }
 
-func TestRedisComesBackEmpty(t *testing.T) {
+func TestRedisRestartsEmpty(t *testing.T) {
 	t.Parallel()
 	own := testenv.StartRedis(t)
 	client := redis.NewClient(&redis.Options{Addr: own.Addr})
@@ -98,7 +99,7 @@ func TestRedisComesBackEmpty(t *testing.T) {
 	e.until(func() bool { return len(e.followers("a")) == 4 }, "and one without its group")
 }
 
-func TestRedisIsDownAtFirst(t *testing.T) {
+func TestRedisDownAtStart(t *testing.T) {
 	t.Parallel()
 	e, proxy, cut := through(t)
 	proxy.Down()
@@ -108,9 +109,9 @@ func TestRedisIsDownAtFirst(t *testing.T) {
 	e.until(func() bool { return len(e.followers("a")) == 1 }, "it is read")
 }
 
-// TestEntriesThatSomebodyDeleted checks that deleted entries are skipped, whichever consumer had
+// TestDeletedEntriesSkipped checks that deleted entries are skipped, whichever consumer had
 // read them.
-func TestEntriesThatSomebodyDeleted(t *testing.T) {
+func TestDeletedEntriesSkipped(t *testing.T) {
 	t.Parallel()
 	each(t, func(e *env) {
 		ctx := e.Context()

@@ -130,7 +130,7 @@ func (e *env) settled() {
 	}, "everything is acknowledged")
 }
 
-func TestEventsAreApplied(t *testing.T) {
+func TestEventsApplied(t *testing.T) {
 	t.Parallel()
 	each(t, func(e *env) {
 		for i := range 250 { // before any server reads
@@ -154,7 +154,7 @@ func TestEventsAreApplied(t *testing.T) {
 	})
 }
 
-func TestWhatIsRefusedGoesToTheDeadStream(t *testing.T) {
+func TestRefusedEventsInDeadStream(t *testing.T) {
 	t.Parallel()
 	each(t, func(e *env) {
 		e.start(e.client, quick)
@@ -180,7 +180,7 @@ func TestWhatIsRefusedGoesToTheDeadStream(t *testing.T) {
 	})
 }
 
-func TestRefusedEventsAreKeptForAWhile(t *testing.T) {
+func TestDeadStreamRetention(t *testing.T) {
 	t.Parallel()
 	each(t, func(e *env) {
 		var later atomic.Int64
@@ -195,7 +195,7 @@ func TestRefusedEventsAreKeptForAWhile(t *testing.T) {
 	})
 }
 
-func TestAStoreThatIsDownIsNoFailedAttempt(t *testing.T) {
+func TestStoreDownIsNoFailedAttempt(t *testing.T) {
 	t.Parallel()
 	each(t, func(e *env) {
 		e.store.down.Store(true)
@@ -212,9 +212,9 @@ func TestAStoreThatIsDownIsNoFailedAttempt(t *testing.T) {
 	})
 }
 
-// TestCloseWhileTheStoreIsDown checks that the next server applies the events that could not be
+// TestCloseStoreDown checks that the next server applies the events that could not be
 // applied.
-func TestCloseWhileTheStoreIsDown(t *testing.T) {
+func TestCloseStoreDown(t *testing.T) {
 	t.Parallel()
 	each(t, func(e *env) {
 		e.store.down.Store(true)
@@ -230,7 +230,7 @@ func TestCloseWhileTheStoreIsDown(t *testing.T) {
 	})
 }
 
-func TestServersShareTheStream(t *testing.T) {
+func TestServersShareStream(t *testing.T) {
 	t.Parallel()
 	each(t, func(e *env) {
 		cfg := quick
@@ -247,9 +247,9 @@ func TestServersShareTheStream(t *testing.T) {
 	})
 }
 
-// TestAnotherGroupReadsTheStream checks that entries another consumer group has not yet read are
+// TestOtherConsumerGroup checks that entries another consumer group has not yet read are
 // retained.
-func TestAnotherGroupReadsTheStream(t *testing.T) {
+func TestOtherConsumerGroup(t *testing.T) {
 	t.Parallel()
 	each(t, func(e *env) {
 		ctx := e.Context()

@@ -38,7 +38,7 @@ func names(t *testing.T, dir string) (list []string) {
 	return list
 }
 
-func TestWhatFailsLeavesNothing(t *testing.T) {
+func TestWriteFailureLeavesNothing(t *testing.T) {
 	t.Parallel()
 	s, dir := store(t)
 	f := media.File{Type: "image/png", Data: []byte("x")}
@@ -52,7 +52,7 @@ func TestWhatFailsLeavesNothing(t *testing.T) {
 	require.NotErrorIs(t, err, feed.ErrNotFound, "a retry may find it")
 }
 
-func TestNothingOutsideIsReached(t *testing.T) {
+func TestPathTraversalRefused(t *testing.T) {
 	t.Parallel()
 	s, dir := store(t)
 	outside := filepath.Join(filepath.Dir(dir), "outside")
@@ -69,7 +69,7 @@ func TestNothingOutsideIsReached(t *testing.T) {
 	assert.FileExists(t, outside)
 }
 
-func TestWhatIsBeingWrittenIsNotListed(t *testing.T) {
+func TestUnfinishedFilesNotListed(t *testing.T) {
 	t.Parallel()
 	s, dir := store(t)
 	require.NoError(t, s.Put(t.Context(), "a/1", media.File{Data: []byte("x")}))
@@ -79,7 +79,7 @@ func TestWhatIsBeingWrittenIsNotListed(t *testing.T) {
 	assert.Equal(t, []string{"a/1"}, got)
 }
 
-func TestOpenNeedsAFolder(t *testing.T) {
+func TestOpenMissingFolder(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))

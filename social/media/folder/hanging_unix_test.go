@@ -19,10 +19,10 @@ import (
 	"github.com/freshet/freshet/social/media"
 )
 
-// TestADiskThatHangs uses pipes without a writer, which block every call that opens them as a
+// TestDiskHangs uses pipes without a writer, which block every call that opens them as a
 // network disk with an unreachable server does. Each call ends at its deadline, also when no
 // further call may begin, and all calls work again when the disk answers.
-func TestADiskThatHangs(t *testing.T) {
+func TestDiskHangs(t *testing.T) {
 	t.Parallel()
 	s, dir := store(t)
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, "a"), 0o750))
@@ -63,8 +63,8 @@ func TestADiskThatHangs(t *testing.T) {
 	require.NoError(t, r.Close())
 }
 
-// TestAReadThatHangs checks that a read ends at the deadline of the call that opened the file.
-func TestAReadThatHangs(t *testing.T) {
+// TestReadHangs checks that a read ends at the deadline of the call that opened the file.
+func TestReadHangs(t *testing.T) {
 	t.Parallel()
 	s, dir := store(t)
 	require.NoError(t, syscall.Mkfifo(filepath.Join(dir, "a"), 0o600))

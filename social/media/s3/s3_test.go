@@ -41,7 +41,7 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-func TestPrefixesAreApart(t *testing.T) {
+func TestPrefixesSeparate(t *testing.T) {
 	t.Parallel()
 	address := testenv.S3(t) + "&prefix=" + testenv.Unique()
 	f := media.File{Type: "image/png", Data: []byte("x")}
@@ -58,7 +58,7 @@ func TestPrefixesAreApart(t *testing.T) {
 }
 
 // A missing bucket is a different error from a missing file: a post must not lose its images.
-func TestNoBucketIsNotNoFile(t *testing.T) {
+func TestMissingBucket(t *testing.T) {
 	t.Parallel()
 	s, err := open(t, strings.Replace(testenv.S3(t), "s3://freshet", "s3://nowhere-to-be-found", 1))
 	require.NoError(t, err)
@@ -68,7 +68,7 @@ func TestNoBucketIsNotNoFile(t *testing.T) {
 }
 
 // The probe reports missing permissions on a bucket.
-func TestProbeWithoutRights(t *testing.T) {
+func TestProbeWithoutPermission(t *testing.T) {
 	t.Parallel()
 	s, err := open(t, testenv.S3(t)+"&anonymous=true")
 	require.NoError(t, err)

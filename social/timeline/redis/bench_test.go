@@ -33,8 +33,8 @@ func fill(t testing.TB, l *Lists, names ...string) {
 	}
 }
 
-// TestMemoryOfAList compares the encodings of a full list.
-func TestMemoryOfAList(t *testing.T) {
+// TestListMemory compares the encodings of a full list.
+func TestListMemory(t *testing.T) {
 	client := redis.NewClient(&redis.Options{Addr: testenv.StartRedis(t).Addr})
 	defer func() { _ = client.Close() }()
 	l := NewTimelines(client, Config{Clock: still})

@@ -28,7 +28,7 @@ func timelines(t testing.TB) (*Lists, redis.UniversalClient) {
 	return NewTimelines(client, Config{KeyPrefix: prefix, Clock: still}), client
 }
 
-func TestWhatIsWritten(t *testing.T) {
+func TestStoredFormat(t *testing.T) {
 	l, client := timelines(t)
 	prepare(t, l, "u_1", false)
 	all := client.ZRange(t.Context(), l.key("u_1"), 0, -1).Val()
@@ -54,8 +54,9 @@ func TestWhatIsWritten(t *testing.T) {
 	assert.Equal(t, timeline.Cap, l.cfg.Cap)
 }
 
-// TestIsAListpack checks that a full list with its mark and floor is still encoded as a listpack.
-func TestIsAListpack(t *testing.T) {
+// TestListpackEncoding checks that a full list with its mark and floor is still encoded as a
+// listpack.
+func TestListpackEncoding(t *testing.T) {
 	client, prefix := testenv.Redis(t)
 	l := NewOutboxes(client, Config{KeyPrefix: prefix, Clock: still})
 	var all []timeline.Position
@@ -154,8 +155,8 @@ func TestUnavailable(t *testing.T) {
 	}
 }
 
-// TestNoList has keys that are not lists in the place of lists.
-func TestNoList(t *testing.T) {
+// TestForeignRedisKey has keys that are not lists in the place of lists.
+func TestForeignRedisKey(t *testing.T) {
 	l, client := timelines(t)
 	require.NoError(t, client.ZAdd(t.Context(), l.key("zset"), redis.Z{Score: 1, Member: "post:1"}, redis.Z{Score: 2, Member: "post:2"}).Err())
 	require.NoError(t, client.Set(t.Context(), l.key("string"), "x", time.Minute).Err())
@@ -189,8 +190,8 @@ func TestTooFewReplicas(t *testing.T) {
 	}
 }
 
-// TestReplicasOfAKeyThatMoved gives the client a stale assignment of slots to servers.
-func TestReplicasOfAKeyThatMoved(t *testing.T) {
+// TestClusterMovedKeyReplicas gives the client a stale assignment of slots to servers.
+func TestClusterMovedKeyReplicas(t *testing.T) {
 	client, prefix := testenv.RedisCluster(t)
 	opts := *client.Options()
 	var stale atomic.Bool
@@ -238,9 +239,9 @@ func masterOf(shard redis.ClusterShard) []redis.ClusterNode {
 	return nil
 }
 
-// TestAtMaxmemory has a Redis that is full and does not evict: writes that need memory are refused
-// as a whole, and removals succeed.
-func TestAtMaxmemory(t *testing.T) {
+// TestRedisMaxmemory has a Redis that is full and does not evict: writes that need memory are
+// refused as a whole, and removals succeed.
+func TestRedisMaxmemory(t *testing.T) {
 	client := redis.NewClient(&redis.Options{Addr: testenv.StartRedis(t).Addr})
 	defer func() { _ = client.Close() }()
 	l, ctx := NewTimelines(client, Config{Cap: 4, Clock: still}), t.Context()

@@ -23,12 +23,12 @@ const alone = 16
 
 // each runs a script with the same arguments on many lists, as eachOf does.
 func (l *Lists) each(ctx context.Context, s *redis.Script, names []string, args []any, write bool) ([]*redis.Cmd, error) {
-	return l.eachOf(ctx, s, names, func(int) []any { return args }, write)
+	return l.eachOf(ctx, s, names, slices.Repeat([][]any{args}, len(names)), write)
 }
 
 // eachOf runs a script on many lists, each with its own arguments, and returns the replies in the
 // order of names. The error is the first of all. Lists without an error still have their replies.
-func (l *Lists) eachOf(ctx context.Context, s *redis.Script, names []string, args func(at int) []any, write bool) ([]*redis.Cmd, error) {
+func (l *Lists) eachOf(ctx context.Context, s *redis.Script, names []string, args [][]any, write bool) ([]*redis.Cmd, error) {
 	cmds := make([]*redis.Cmd, len(names))
 	var first error
 	for from := 0; from < len(names); from += pipelined {
@@ -37,7 +37,7 @@ func (l *Lists) eachOf(ctx context.Context, s *redis.Script, names []string, arg
 			pipe, keys := l.client.Pipeline(), make([]string, len(which))
 			for i, at := range which {
 				keys[i] = l.key(names[from+at])
-				part[at] = run(ctx, pipe, keys[i:i+1], args(from+at)...)
+				part[at] = run(ctx, pipe, keys[i:i+1], args[from+at]...)
 			}
 			return l.send(ctx, pipe, keys, write)
 		}))

@@ -14,9 +14,9 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// TestAServerWithoutTheScript checks that a server gets a script it lacks when the list of another
+// TestScriptNotLoaded checks that a server gets a script it lacks when the list of another
 // server, which is down, fails first.
-func TestAServerWithoutTheScript(t *testing.T) {
+func TestScriptNotLoaded(t *testing.T) {
 	client, serves := testenv.RedisClusterOneDown(t)
 	l := NewTimelines(client, Config{Clock: still})
 	var names []string
@@ -45,9 +45,9 @@ func TestAServerWithoutTheScript(t *testing.T) {
 	}
 }
 
-// TestAScriptThatNoServerKnows checks that reads, and writes that wait for replicas, run a script
+// TestScriptUnknownToAllServers checks that reads, and writes that wait for replicas, run a script
 // that no server has.
-func TestAScriptThatNoServerKnows(t *testing.T) {
+func TestScriptUnknownToAllServers(t *testing.T) {
 	client, prefix := testenv.RedisCluster(t)
 	l := NewTimelines(client, Config{KeyPrefix: prefix, Clock: still, Replicas: rediskeys.Replicas{N: 1, Timeout: 5 * time.Second}})
 	for _, write := range []bool{false, true} {

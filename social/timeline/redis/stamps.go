@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -86,9 +87,8 @@ local data = string.match(redis.call('INFO', 'replication'), 'master_replid:(%w+
 // [timeline.ErrUnavailable] if a master did not answer, but not if the user may not run INFO or
 // scripts.
 func (s *Stamps) Look(ctx context.Context, now time.Time) ([]Stamp, error) {
-	cmds, err := s.each(ctx, s.keys, lookScript, func(int) []any {
-		return []any{now.UnixMilli(), stampEvery.Milliseconds(), timeline.TTL.Milliseconds()}
-	})
+	args := []any{now.UnixMilli(), stampEvery.Milliseconds(), timeline.TTL.Milliseconds()}
+	cmds, err := s.each(ctx, s.keys, lookScript, slices.Repeat([][]any{args}, len(s.keys)))
 	var list []Stamp
 	for i, cmd := range cmds {
 		reply, failed := cmd.StringSlice()
@@ -119,16 +119,16 @@ func parseStamp(key, data, text string) Stamp {
 func (s *Stamps) Adopt(ctx context.Context, now time.Time, list []Stamp) (adopted []Stamp, err error) {
 	var keys []string
 	var news []Stamp
+	var args [][]any
 	for _, st := range list {
 		if st.Of == st.Data {
 			adopted = append(adopted, st)
 			continue
 		}
 		keys, news = append(keys, st.Key), append(news, st)
+		args = append(args, []any{st.Data, st.text, now.UnixMilli(), timeline.TTL.Milliseconds()})
 	}
-	cmds, err := s.each(ctx, keys, adoptScript, func(i int) []any {
-		return []any{news[i].Data, news[i].text, now.UnixMilli(), timeline.TTL.Milliseconds()}
-	})
+	cmds, err := s.each(ctx, keys, adoptScript, args)
 	for i, cmd := range cmds {
 		done, _ := cmd.Bool()
 		if done {
@@ -138,12 +138,13 @@ func (s *Stamps) Adopt(ctx context.Context, now time.Time, list []Stamp) (adopte
 	return adopted, contractError("adopt stamps", err)
 }
 
-// each runs a script on keys in one pipeline and returns the first error.
-func (s *Stamps) each(ctx context.Context, keys []string, script *redis.Script, args func(i int) []any) ([]*redis.Cmd, error) {
+// each runs a script on keys, each with its own arguments, in one pipeline and returns the first
+// error.
+func (s *Stamps) each(ctx context.Context, keys []string, script *redis.Script, args [][]any) ([]*redis.Cmd, error) {
 	pipe := s.client.Pipeline()
 	cmds := make([]*redis.Cmd, len(keys))
 	for i, key := range keys {
-		cmds[i] = script.Eval(ctx, pipe, []string{key}, args(i)...)
+		cmds[i] = script.Eval(ctx, pipe, []string{key}, args[i]...)
 	}
 	_, err := pipe.Exec(ctx)
 	for _, cmd := range cmds {

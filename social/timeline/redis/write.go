@@ -15,9 +15,11 @@ func (l *Lists) Push(ctx context.Context, names, versions []string, entries []ti
 	}
 	args := make([]any, 0, 1+2*len(entries))
 	args = withEntries(append(args, l.cfg.Cap), entries)
-	cmds, err := l.eachOf(ctx, pushScript, names, func(at int) []any {
-		return append(append(make([]any, 0, 1+len(args)), &versions[at]), args...)
-	}, true)
+	own := make([][]any, len(names))
+	for i := range own {
+		own[i] = append(append(make([]any, 0, 1+len(args)), &versions[i]), args...)
+	}
+	cmds, err := l.eachOf(ctx, pushScript, names, own, true)
 	for i, cmd := range cmds {
 		held[i], _ = cmd.Int()
 	}
