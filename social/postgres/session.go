@@ -32,14 +32,14 @@ func newQuerying(ctx context.Context, on session) querying { return querying{ctx
 
 // Exec returns how many rows a statement changed.
 func (q querying) Exec(text string, args ...any) (int64, error) {
-	tag, err := q.on.Exec(q.ctx, text, arguments(args)...)
+	tag, err := q.on.Exec(q.ctx, sqlstore.InPostgres(text), arguments(args)...)
 	*q.answered = *q.answered || err == nil
 	return tag.RowsAffected(), err
 }
 
 // Row reads one row and reports whether there is one.
 func (q querying) Row(into []any, text string, args ...any) (bool, error) {
-	err := q.on.QueryRow(q.ctx, text, arguments(args)...).Scan(into...)
+	err := q.on.QueryRow(q.ctx, sqlstore.InPostgres(text), arguments(args)...).Scan(into...)
 	var unreadable pgx.ScanArgError
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
@@ -53,7 +53,7 @@ func (q querying) Row(into []any, text string, args ...any) (bool, error) {
 
 // Each calls scan for each row.
 func (q querying) Each(scan func(sqlstore.Scan) error, text string, args ...any) error {
-	rows, err := q.on.Query(q.ctx, text, arguments(args)...)
+	rows, err := q.on.Query(q.ctx, sqlstore.InPostgres(text), arguments(args)...)
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (q querying) All(readings ...sqlstore.Reading) error {
 		if r.Text == "" {
 			continue
 		}
-		queued := b.Queue(r.Text, arguments(r.Args)...)
+		queued := b.Queue(sqlstore.InPostgres(r.Text), arguments(r.Args)...)
 		if r.Scan != nil {
 			queued.Query(func(rows pgx.Rows) error { return q.eachOf(rows, r.Scan) })
 		}
@@ -110,7 +110,7 @@ func (t *transaction) Exec(text string, args ...any) (changed int64, err error) 
 	b := &pgx.Batch{}
 	b.Queue(t.begin)
 	t.begin = ""
-	b.Queue(text, arguments(args)...).Exec(func(tag pgconn.CommandTag) error {
+	b.Queue(sqlstore.InPostgres(text), arguments(args)...).Exec(func(tag pgconn.CommandTag) error {
 		changed = tag.RowsAffected()
 		return nil
 	})
@@ -158,7 +158,7 @@ func (t *transaction) All(readings ...sqlstore.Reading) error {
 
 // Later implements [sqlstore.Writing].
 func (t *transaction) Later(text string, args ...any) error {
-	t.later.Queue(text, arguments(args)...)
+	t.later.Queue(sqlstore.InPostgres(text), arguments(args)...)
 	return t.err
 }
 

@@ -40,12 +40,6 @@ func open(t testing.TB, path string, opts social.Options) *socialsqlite.Store {
 	return s
 }
 
-func TestQueue(t *testing.T) {
-	jobstest.Run(t, func(t *testing.T, opts social.Options) jobs.Queue {
-		return open(t, filepath.Join(t.TempDir(), "social.db"), opts)
-	})
-}
-
 // TestDocumentedReferencesEnd checks all columns of the file that can hold ids.
 func TestDocumentedReferencesEnd(t *testing.T) {
 	socialtest.CheckReferences(t, columnsOf(t, "'TEXT', 'BLOB'"), "../../docs/security.md")
@@ -80,10 +74,19 @@ func (p place) Open() socialtest.Backend { return open(p.t, p.path, p.opts) }
 
 func (p place) Close(b socialtest.Backend) { require.NoError(p.t, b.(*socialsqlite.Store).Close()) }
 
+// TestStore runs the suites of both contracts, and then checks the statements that they used.
 func TestStore(t *testing.T) {
-	socialtest.Run(t, func(t *testing.T, opts social.Options) socialtest.Place {
-		return place{t, filepath.Join(t.TempDir(), "social.db"), opts}
+	t.Run("store", func(t *testing.T) {
+		socialtest.Run(t, func(t *testing.T, opts social.Options) socialtest.Place {
+			return place{t, filepath.Join(t.TempDir(), "social.db"), opts}
+		})
 	})
+	t.Run("queue", func(t *testing.T) {
+		jobstest.Run(t, func(t *testing.T, opts social.Options) jobs.Queue {
+			return open(t, filepath.Join(t.TempDir(), "social.db"), opts)
+		})
+	})
+	t.Run("statements", checkStatements)
 }
 
 // newer returns the path of a file that the next version has migrated; see

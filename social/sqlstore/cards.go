@@ -91,7 +91,7 @@ var factColumns = `p.author, p.origin, p.reach, p.reply, p.react, coalesce(a.del
 		AND f.at > ` + erasedReader + ` OFFSET 0),
 	` + circlesOfPost + `,
 	EXISTS (SELECT 1 FROM post_mentions m WHERE m.post = p.id AND m.agent = $1 AND m.life = ` + erasedReader + ` OFFSET 0),
-	EXISTS (SELECT 1 FROM unnest(p.grants) g (value) WHERE g.value = ` + grantedToReader + ` OFFSET 0),
+	EXISTS (SELECT 1 FROM ` + Either(`unnest(p.grants) g (value)`, `json_each(CASE p.grants WHEN '' THEN '[]' ELSE p.grants END) g`) + ` WHERE g.value = ` + grantedToReader + ` OFFSET 0),
 	` + blocked(`$1`, `p.author`) + `,
 	` + circled + `,
 	p.reach = 0 AND p.author = $1 AND ` + ownCircle + `,
@@ -104,12 +104,12 @@ var factColumns = `p.author, p.origin, p.reach, p.reply, p.react, coalesce(a.del
 // A row begins with [seesThrough], or [seesMuted], if the reader joined before p was addressed to it;
 // see order.go. Id and name follow, unless it is a plain circle of another agent; the name only if
 // the reader is a member or the owner.
-const circlesOfPost = `ARRAY(SELECT CASE WHEN ` + placed + ` THEN CASE WHEN mu.id <> '' THEN '` + seesMuted + `' ELSE '` + seesThrough + `' END ELSE '` + seesNothing + `' END || CASE WHEN c.kind = 'circle' AND c.owner <> $1 THEN '' WHEN c.owner = $1 OR m.at > 0 THEN c.id || ' ' || c.name ELSE c.id || ' ' END FROM post_circles pc
+var circlesOfPost = listOf(`CASE WHEN `+placed+` THEN CASE WHEN mu.id <> '' THEN '`+seesMuted+`' ELSE '`+seesThrough+`' END ELSE '`+seesNothing+`' END || CASE WHEN c.kind = 'circle' AND c.owner <> $1 THEN '' WHEN c.owner = $1 OR m.at > 0 THEN c.id || ' ' || c.name ELSE c.id || ' ' END`, `post_circles pc
 	JOIN circles c ON c.id = pc.circle AND (c.owner = pc.author OR c.kind <> 'circle') AND c.gone = 0 AND c.dropped < pc.incarnation
 		AND c.put > coalesce((SELECT o.erased_agent FROM authors o WHERE o.id = c.owner), 0)
-	LEFT JOIN members m ON m.circle = pc.circle AND m.agent = $1 AND m.gone = 0 AND m.at > ` + erasedReader + `
-	LEFT JOIN mutes mu ON mu.agent = $1 AND mu.kind = '` + string(social.MuteCircle) + `' AND mu.id = pc.circle AND m.since > 0
-	WHERE pc.post = p.id AND (m.at > 0 OR pc.author = $1))`
+	LEFT JOIN members m ON m.circle = pc.circle AND m.agent = $1 AND m.gone = 0 AND m.at > `+erasedReader+`
+	LEFT JOIN mutes mu ON mu.agent = $1 AND mu.kind = '`+string(social.MuteCircle)+`' AND mu.id = pc.circle AND m.since > 0
+	WHERE pc.post = p.id AND (m.at > 0 OR pc.author = $1)`)
 
 const (
 	seesThrough = `+`
@@ -135,7 +135,10 @@ func sorted(list []social.CircleRef) []social.CircleRef {
 
 // circled reports whether p has a row that stands for a circle, also one that is gone, or grants. A
 // post for everybody needs none.
-const circled = `p.reach < 2 AND (cardinality(p.grants) > 0 OR EXISTS (SELECT 1 FROM post_circles pc WHERE pc.post = p.id OFFSET 0))`
+var circled = `p.reach < 2 AND (` + hasGrants + ` OR EXISTS (SELECT 1 FROM post_circles pc WHERE pc.post = p.id OFFSET 0))`
+
+// hasGrants reports whether p has grants.
+var hasGrants = Either(`cardinality(p.grants) > 0`, `p.grants <> ''`)
 
 // ownCircle reports whether p addresses a plain circle of its author, even one that was deleted and
 // whose id somebody has used again.
@@ -153,7 +156,7 @@ const commented = `CASE WHEN p.comments_here > 0 THEN p.comments_here ELSE p.com
 
 // The statements of cards. They return the posts that exist, each with its index among those
 // requested. The content of a tile is the first image, or null. The json functions, unlike those of
-// jsonb, return the stored text unchanged.
+// jsonb, return the stored text unchanged. SQLite would read a blob as its own binary JSON.
 //
 // Lists are selected to hide their length from PostgreSQL: for a list shorter than the ten elements
 // that it assumes, it would plan the statement in each call, which takes ten times as long as
@@ -162,10 +165,10 @@ var (
 	cardHead = `SELECT ` + factColumns + `, j.i - 1, p.version, p.created_at, p.likes_here + p.likes_reported, ` + commented + `, `
 	cardFrom = cardHead + `CASE WHEN p.version <> j.version THEN p.content END, coalesce(a.name, ''), coalesce(a.image_url, ''),
 		EXISTS (SELECT 1 FROM likes l WHERE l.post = p.id AND l.agent = $1 AND l.incarnation > p.deleted AND l.at > ` + erasedReader + ` OFFSET 0),
-		cardinality(p.grants) > 0 FROM `
+		` + hasGrants + ` FROM `
 	ofPosts   = ` JOIN posts p ON p.id = j.id ` + ofAuthors + ` WHERE p.gone = 0`
 	cardsText = cardFrom + `unnest((SELECT $2::text[]), (SELECT $3::bigint[])) WITH ORDINALITY j (id, version, i)` + ofPosts
-	tilesText = cardHead + `coalesce(p.content::json #>> '{images,0}', 'null'), '', '', false, true
+	tilesText = cardHead + `coalesce(` + Either(`p.content::json #>> '{images,0}'`, `CAST(p.content AS TEXT) -> '$.images[0]'`) + `, 'null'), '', '', false, true
 		FROM unnest((SELECT $2::text[])) WITH ORDINALITY j (id, i)` + ofPosts
 )
 

@@ -1,5 +1,10 @@
 package sqlstore
 
+import (
+	"regexp"
+	"sync"
+)
+
 // Dialect holds the differences between databases other than their [Database].
 type Dialect struct {
 	Name   string            // prefix of error messages
@@ -23,4 +28,30 @@ type Dialect struct {
 	// Remove removes the job $1 of the lease $2 unless it was marked in the meantime. It is empty
 	// if Done also removes, or if Alone does not run everything in one transaction.
 	Remove string
+}
+
+// Either is a part of a statement that is written twice: in PostgreSQL's SQL and in SQLite's. It
+// must not contain another.
+func Either(postgres, sqlite string) string { return `«` + postgres + `¦` + sqlite + `»` }
+
+var (
+	either = regexp.MustCompile(`«([^¦]*)¦([^»]*)»`)
+	picked sync.Map // statements for PostgreSQL
+)
+
+// InPostgres returns a statement for PostgreSQL.
+func InPostgres(text string) string {
+	known, ok := picked.Load(text)
+	if !ok {
+		known, _ = picked.LoadOrStore(text, either.ReplaceAllString(text, `$1`))
+	}
+	return known.(string)
+}
+
+// InSQLite returns a statement for SQLite, except for words that differ.
+func InSQLite(text string) string { return either.ReplaceAllString(text, `$2`) }
+
+// listOf selects a column of the rows of a FROM clause as a list of texts.
+func listOf(column, from string) string {
+	return Either(`ARRAY(SELECT `+column, `(SELECT json_group_array(`+column+`)`) + ` FROM ` + from + `)`
 }

@@ -19,8 +19,8 @@ func (a *asking) readPosts(missing []string) {
 		return err
 	}, `SELECT p.id, p.author, p.origin, p.reach, p.reply, p.react, p.created, p.deleted, p.version, p.created_at,
 		p.likes_here + p.likes_reported, `+commented+`, p.content, p.grants, p.root, p.root_life, 
-		ARRAY(SELECT `+mentionOf+` FROM post_mentions m WHERE m.post = p.id),
-		ARRAY(SELECT pc.incarnation || ' ' || pc.at || ' ' || pc.circle FROM post_circles pc WHERE pc.post = p.id), `+ownCircle+`, p.removed, `+removalsOfPost+`
+		`+listOf(mentionOf, `post_mentions m WHERE m.post = p.id`)+`,
+		`+listOf(`pc.incarnation || ' ' || pc.at || ' ' || pc.circle`, `post_circles pc WHERE pc.post = p.id`)+`, `+ownCircle+`, p.removed, `+removalsOfPost+`
 		FROM posts p WHERE p.id = ANY ($1) AND p.gone = 0`, missing)
 	for i, p := range a.posts {
 		if a.facts[i].post == nil {

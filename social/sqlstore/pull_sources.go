@@ -32,10 +32,10 @@ var pullSources = struct {
 	circlesBy, mentionsBy string
 	public                string // any single key: public posts
 }{
-	open:        ofReach(`1, 2`),
-	toAll:       ofReach(`2`),
-	toFollowers: ofReach(`1`),
-	own:         ofReach(`0, 1, 2`, ` AND q.origin = ''`),
+	open:        ofReach(``, `1, 2`, ``),
+	toAll:       ofReach(``, `2`, ``),
+	toFollowers: ofReach(``, `1`, ``),
+	own:         ofReach(``, `0, 1, 2`, ` AND q.origin = ''`),
 	replies:     replies(`3`, ` AND q.removed < 2`+repliesThere(` AND x.reach = 2`+notBlocked(`@reader`, `x.author`))),
 	ownReplies:  replies(`3, 4`, repliesThere(``)),
 	circles:     circles(` AND NOT (`+mutedGroup("@reader")+`)`, ``),
@@ -51,26 +51,27 @@ var pullSources = struct {
 const byAuthor = ` AND q.author = @author`
 
 // newestOf reads, for each key and each row of join, the newest rows q; the column id holds the
-// post.
+// post. SQLite has no LATERAL: a correlated list of row ids also reads an index only as far as
+// necessary.
 func newestOf(join, id, rows string) string {
+	listed := map[string]string{`id`: `p.seq IN (SELECT q.seq`, `post`: `p.id IN (SELECT q.post`}[id]
 	return `SELECT k.key, p.author, p.created_at, p.id FROM unnest((SELECT @keys::text[])) k (key)` + join + `
-		CROSS JOIN LATERAL (SELECT q.author, q.created_at, q.` + id + ` AS id FROM ` + rows + `
+		CROSS JOIN ` + Either(`LATERAL (SELECT q.author, q.created_at, q.`+id+` AS id`, `posts p ON `+listed) + ` FROM ` + rows + `
 		AND (q.created_at, q.` + id + `) < (@below, @belowID) AND (q.created_at, q.` + id + `) > (@above, @aboveID)
-		ORDER BY q.created_at DESC, q.` + id + ` DESC LIMIT @few) p
+		ORDER BY q.created_at DESC, q.` + id + ` DESC LIMIT @few)` + Either(` p`, ``) + `
 		ORDER BY p.created_at DESC, p.id DESC`
 }
 
 // ofReach reads posts of authors separately for each reach, as the index has them. The reaches are
 // no constants: for a constant the planner might scan the public posts of all authors.
-func ofReach(reaches string, more ...string) string {
-	return newestOf(` CROSS JOIN unnest('{`+reaches+`}'::smallint[]) r (reach)`, `id`,
-		`posts q WHERE q.author = k.key AND q.gone = 0 AND q.reach = r.reach`+strings.Join(more, "")) + ` LIMIT @n`
+func ofReach(join, reaches, so string) string {
+	each := Either(`unnest('{`+reaches+`}'::smallint[]) r (reach)`, `(SELECT value AS reach FROM json_each('[`+reaches+`]')) r`)
+	return newestOf(join+` CROSS JOIN `+each, `id`, `posts q WHERE q.author = k.key AND q.gone = 0 AND q.reach = r.reach`+so) + ` LIMIT @n`
 }
 
 // replies reads replies of authors like ofReach, except those of before an author's erasure.
 func replies(reaches, so string) string {
-	return newestOf(` LEFT JOIN authors e ON e.id = k.key CROSS JOIN unnest('{`+reaches+`}'::smallint[]) r (reach)`, `id`,
-		`posts q WHERE q.author = k.key AND q.gone = 0 AND q.reach = r.reach AND q.created > coalesce(e.erased, 0)`+so) + ` LIMIT @n`
+	return ofReach(` LEFT JOIN authors e ON e.id = k.key`, reaches, ` AND q.created > coalesce(e.erased, 0)`+so)
 }
 
 // circles reads posts of circles since the reader joined. The lag bounds the walk of the index and

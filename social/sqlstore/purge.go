@@ -17,27 +17,28 @@ var postPurges = []string{
 	`DELETE FROM posts WHERE id = ANY ($1)`,
 }
 
-// overRows are the rows x that expired at $1, at most $2, mostly the oldest first.
-var overRows = []string{
-	`follows x WHERE gone > 0 AND gone <= $1 ORDER BY gone LIMIT $2`,
-	`members x WHERE gone > 0 AND gone <= $1 ORDER BY gone LIMIT $2`,
-	`circles x WHERE gone > 0 AND gone <= $1 AND size = 0
-		AND NOT EXISTS (SELECT 1 FROM post_circles pc WHERE pc.circle = x.id OFFSET 0) ORDER BY gone LIMIT $2`,
-	`authors x WHERE erased > 0 AND erased_agent = 0 AND erased <= $1 AND erasing = 0
-		AND has_card = false AND followers = 0 AND following = 0 AND delivery = 'push' ORDER BY erased LIMIT $2`,
+// purges remove the rows x that expired at $1, at most $2, mostly the oldest first.
+var purges = []string{
+	deleting(`agent, author`, `follows x WHERE gone > 0 AND gone <= $1 ORDER BY gone LIMIT $2`),
+	deleting(`circle, agent`, `members x WHERE gone > 0 AND gone <= $1 ORDER BY gone LIMIT $2`),
+	deleting(`id`, `circles x WHERE gone > 0 AND gone <= $1 AND size = 0
+		AND NOT EXISTS (SELECT 1 FROM post_circles pc WHERE pc.circle = x.id OFFSET 0) ORDER BY gone LIMIT $2`),
+	deleting(`id`, `authors x WHERE erased > 0 AND erased_agent = 0 AND erased <= $1 AND erasing = 0
+		AND has_card = false AND followers = 0 AND following = 0 AND delivery = 'push' ORDER BY erased LIMIT $2`),
 }
 
-// deleting deletes the rows x of a FROM clause. Rows that are locked at the moment are left for the
-// next time.
-func deleting(rows string) string {
+// deleting deletes the rows x of a FROM clause; key is the primary key of their table. Rows that are
+// locked at the moment are left for the next time.
+func deleting(key, rows string) string {
 	table, _, _ := strings.Cut(rows, " ")
-	return `DELETE FROM ` + table + ` WHERE ` + among(rows)
+	return `DELETE FROM ` + table + ` WHERE ` + among(key, rows)
 }
 
-// among reports whether a row is one of the rows x of a FROM clause. It locks these, and skips
-// those that another transaction has locked.
-func among(rows string) string {
-	return `ctid = ANY (ARRAY(SELECT x.ctid FROM ` + rows + ` FOR UPDATE OF x SKIP LOCKED))`
+// among reports whether a row is one of the rows x of a FROM clause; key is the primary key of their
+// table. It locks these, and skips those that another transaction has locked.
+func among(key, rows string) string {
+	byKey := `(` + key + `) IN (SELECT x.` + strings.ReplaceAll(key, `, `, `, x.`)
+	return Either(`ctid = ANY (ARRAY(SELECT x.ctid`, byKey) + ` FROM ` + rows + Either(` FOR UPDATE OF x SKIP LOCKED))`, `)`)
 }
 
 // Promotions that ended long ago. They are read first and removed by id, as a planner reads the
@@ -52,12 +53,12 @@ func (s *Store) Purge(ctx context.Context, n int) (removed int, err error) {
 	err = s.write(ctx, func(t *Tx) {
 		removed = 0
 		over := social.Stamp(t.now.Add(-social.TombstoneLives))
-		for _, rows := range overRows {
-			removed += int(t.exec(deleting(rows), over, n))
+		for _, text := range purges {
+			removed += int(t.exec(text, over, n))
 		}
-		removed += int(t.exec(deleting(`post_keys x WHERE at <= $1 ORDER BY at LIMIT $2`), social.Stamp(t.now.Add(-social.KeyLives)), n))
+		removed += int(t.exec(deleting(`author, key`, `post_keys x WHERE at <= $1 ORDER BY at LIMIT $2`), social.Stamp(t.now.Add(-social.KeyLives)), n))
 		removed += t.purgeAddresses(over, n)
-		removed += int(t.exec(deleting(`refusals x WHERE at <= $1 ORDER BY at LIMIT $2`), social.Stamp(t.now.Add(-social.RefusalLives)), n))
+		removed += int(t.exec(deleting(`agent, owner, circle`, `refusals x WHERE at <= $1 ORDER BY at LIMIT $2`), social.Stamp(t.now.Add(-social.RefusalLives)), n))
 		removed += t.purgeRevived(n)
 		removed += t.purgeSuggestions(n)
 		// After the statements that wait for posts: the creation of a post again locks its row

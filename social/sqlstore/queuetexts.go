@@ -18,7 +18,7 @@ var (
 	Changed = `changed = ` + Now + `, due = ` + notInFuture("due") + `, run_at = ` + notInFuture("run_at")
 	// Waiting is true if the row may be leased and is of one of the kinds $2; an empty $2 means
 	// all.
-	Waiting = `state IN ('pending', 'failed') AND (run_at <= ` + Now + ` OR ` + back + `) AND (cardinality($2::text[]) = 0 OR kind = ANY ($2))`
+	Waiting = `state IN ('pending', 'failed') AND (run_at <= ` + Now + ` OR ` + back + `) AND (` + Either(`cardinality($2::text[]) = 0`, `$2 = '[]'`) + ` OR kind = ANY ($2))`
 	// Completed ends a lease as completed, or as pending if the row was marked in the meantime.
 	Completed = `leased_till = 0, state = CASE WHEN generation = leased_generation THEN 'completed' ELSE 'pending' END,
 		error = '', ` + Changed + `, finished = CASE WHEN generation = leased_generation THEN ` + Now + ` ELSE 0 END`
@@ -37,6 +37,14 @@ const (
 	// idle is true if nothing in the row is waiting to run.
 	idle = `(j.state IN ('completed', 'dead') OR j.state = 'running' AND j.generation = j.leased_generation)`
 
+	// countText counts each state by an index without rows of other states, or with that state as
+	// its first column. There may be millions of completed rows.
+	countText = `SELECT kind, state, count(*) FROM jobs WHERE state IN ('pending', 'failed') GROUP BY kind, state
+		UNION ALL SELECT kind, 'running', count(*) FROM jobs WHERE state = 'running' GROUP BY kind
+		UNION ALL SELECT kind, 'dead', count(*) FROM jobs WHERE state = 'dead' GROUP BY kind`
+)
+
+var (
 	// enqueueText makes rows dirty. A row that was marked while it runs is already waiting, so the
 	// earlier time and the lower priority number apply to it, too.
 	enqueueText = `INSERT INTO jobs AS j (kind, key, generation, priority, state, due, run_at, attempts, error,
@@ -50,19 +58,11 @@ const (
 			state = CASE WHEN j.state = 'running' THEN j.state ELSE 'pending' END,
 			generation = j.generation + 1, attempts = 0, error = '', finished = 0, changed = excluded.changed`
 
-	// countText counts each state by an index without rows of other states, or with that state as
-	// its first column. There may be millions of completed rows.
-	countText = `SELECT kind, state, count(*) FROM jobs WHERE state IN ('pending', 'failed') GROUP BY kind, state
-		UNION ALL SELECT kind, 'running', count(*) FROM jobs WHERE state = 'running' GROUP BY kind
-		UNION ALL SELECT kind, 'dead', count(*) FROM jobs WHERE state = 'dead' GROUP BY kind`
-)
-
-var (
 	dueText    = `SELECT EXISTS (SELECT 1 FROM jobs WHERE ` + Waiting + `) OR EXISTS (SELECT 1 FROM jobs WHERE ` + expired + `)`
 	expireText = `UPDATE jobs SET state = CASE WHEN attempts >= $2 THEN 'dead' ELSE 'pending' END, ` + Changed + `,
 		finished = CASE WHEN attempts >= $2 THEN ` + Now + ` ELSE 0 END, error = 'its lease ran out', leased_till = 0
-		WHERE ` + among(`jobs x WHERE `+expired)
-	sweepText = deleting(`jobs x WHERE state = 'completed' AND finished <= ` + Now + ` - $2::bigint ORDER BY finished LIMIT $3`)
+		WHERE ` + among(`id`, `jobs x WHERE `+expired)
+	sweepText = deleting(`id`, `jobs x WHERE state = 'completed' AND finished <= `+Now+` - $2::bigint ORDER BY finished LIMIT $3`)
 
 	// leaseText leases the rows $2 for the period $3 to the worker $4.
 	leaseText = `UPDATE jobs SET leased_till = ` + Now + ` + $3::bigint, worker = $4, ` + Changed + `, ` + Leased + `
@@ -77,7 +77,7 @@ var (
 		finished = CASE WHEN generation = leased_generation AND NOT $4 AND attempts >= $7 THEN ` + Now + ` ELSE 0 END,
 		error = $6`)
 	releaseText        = Held(unleased + `, ` + Changed)
-	releaseUnknownText = `UPDATE jobs SET ` + unleased + `, ` + Changed + ` WHERE ` + among(`jobs x WHERE x.state = 'running' AND x.worker = $4
+	releaseUnknownText = `UPDATE jobs SET ` + unleased + `, ` + Changed + ` WHERE ` + among(`id`, `jobs x WHERE x.state = 'running' AND x.worker = $4
 		AND NOT EXISTS (SELECT 1 FROM unnest($2::bigint[], $3::bigint[]) h (id, lease) WHERE h.id = x.id AND h.lease = x.lease)`) + ` RETURNING id, state`
 
 	oldestText = `SELECT ` + age(`true`) + `, ` + age(ofLists) + `, ` + age(ofLists+` AND priority > `+strconv.Itoa(jobs.PriorityRemoval))

@@ -99,7 +99,7 @@ func (q *Query) records(mode lock, ids []string) map[string]*record {
 			list[r.Post.ID] = r
 		}
 		return err
-	}, `SELECT `+recordColumns+`, ARRAY(SELECT c.circle FROM post_circles c WHERE c.post = p.id ORDER BY c.circle)
+	}, `SELECT `+recordColumns+`, `+listOf(`c.circle`, `post_circles c WHERE c.post = p.id ORDER BY c.circle`)+`
 		FROM posts p WHERE p.id `+ofList+` ORDER BY `+lockOrder+locks[mode], ids)
 	return list
 }

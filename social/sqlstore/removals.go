@@ -22,7 +22,7 @@ const (
 )
 
 // removalsOfPost lists the removals of a post p; see [parseRemovals].
-const removalsOfPost = `ARRAY(SELECT rm.circle || ' ' || rm.removed_by || ' ' || rm.at || ' ' || rm.reason FROM removals rm WHERE rm.post = p.id AND p.removed > 0)`
+var removalsOfPost = listOf(`rm.circle || ' ' || rm.removed_by || ' ' || rm.at || ' ' || rm.reason`, `removals rm WHERE rm.post = p.id AND p.removed > 0`)
 
 func parseRemovals(rows []string) (list []social.Removal, err error) {
 	for _, row := range rows {

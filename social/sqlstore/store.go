@@ -1,7 +1,7 @@
 // Package sqlstore implements the social store and its queue over an SQL database: every operation
 // of both contracts, once. A backend adds a [Database], which connects, begins, commits and
-// retries, and a [Dialect]. Statements are in PostgreSQL's SQL; the sessions of another database
-// rewrite them.
+// retries, and a [Dialect]. Statements are in PostgreSQL's SQL, except for the parts that are
+// also written in SQLite's; see [Either].
 //
 // A write takes its locks before it reads the data for its decisions, in one order: circles,
 // agents, posts, rows of the queue, each by key. A post locks the groups that it addresses with its
