@@ -32,7 +32,7 @@ const RetryTTL = 60 * time.Second
 const AnsweredTTL = 30 * time.Second
 
 // MaxCalls is the number of calls that a record can distinguish. A further call gets the same page,
-// and cannot return any of it to the session.
+// and cannot return any of it to the session. Servers that share stored records must agree on it.
 const MaxCalls = 17
 
 // Call identifies the client's call that a step belongs to. The store keeps a record of the refs

@@ -22,6 +22,7 @@ import (
 	dedupmemory "github.com/freshet/freshet/dedup/memory"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/testenv"
 	recallmemory "github.com/freshet/freshet/recall/memory"
 )
 
@@ -30,11 +31,15 @@ import (
 // No item is delivered under two request ids, and in the end all items have been delivered.
 func TestEqualCallsRandom(t *testing.T) {
 	t.Parallel()
+	seeds := uint64(40)
+	if testenv.InFull("models") {
+		seeds = 400
+	}
 	for name, mode := range map[string]equalMode{
 		"unreadable contents": {}, "deletions": {deletes: true}, "requests that end": {ends: true}, "refreshes": {refreshes: true},
 		"everything": {deletes: true, ends: true},
 	} {
-		for seed := range uint64(40) {
+		for seed := range seeds {
 			t.Run(fmt.Sprint(name, " ", seed), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					w := &equalCalls{equalMode: mode, rand: &dice{r: rand.New(rand.NewPCG(seed, 7))}}

@@ -89,6 +89,15 @@ var held = map[string]func(t *testing.T, env Env, first, second, third cache.Cal
 		assert.NotContains(t, pending(t, env, Start, refs(5, 10)...), true)
 		requirePage(t, refs(7, 12), true, pop(t, env.A, 5))
 	},
+	"omitted while another one holds it": func(t *testing.T, env Env, first, second, third cache.Call) {
+		popWith(t, env.A, first, 5)
+		popWith(t, env.B, second, 5)
+		require.NoError(t, env.A.Omit(t.Context(), agent, refs(5, 7), first))
+		replayTo(t, env.B, third, refs(7, 10), true)
+		require.NoError(t, env.B.Restore(t.Context(), agent, refs(5, 7), second))
+		assert.NotContains(t, pending(t, env, Start, refs(5, 10)...), false)
+		requirePage(t, refs(10, 11), true, pop(t, env.A, 1))
+	},
 	"given back at the end of the record": func(t *testing.T, env Env, first, second, _ cache.Call) {
 		popWith(t, env.A, first, 5)
 		env.Advance(cache.RetryTTL - time.Second)

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"hash/maphash"
@@ -74,42 +75,38 @@ type session struct {
 
 // record holds the response to a call with a request id.
 type record struct {
-	action, owner string
-	limit         int
-	steps         []step
-	more, first   bool
-	ends          time.Time
-	others        []string // the other calls that it was returned to
+	action      string
+	limit       int
+	calls       []string // owners of the call that made it and of the first others that it was returned to
+	steps       []step
+	more, first bool
+	ends        time.Time
 }
 
-// held is the set of calls that hold a ref, one bit each; the first bit is the call that made the
-// record. See [cache.Sessions].
+// held is the set of calls that hold a ref, one bit each, in the order of [record.calls]. See
+// [cache.Sessions].
 type held uint32
 
 const (
-	maker  held = 1
-	beyond held = 1 << cache.MaxCalls // the calls beyond MaxCalls, which cannot return anything
+	beyond   held = 1 << cache.MaxCalls // all calls beyond MaxCalls; none of them can remove it
+	everyone      = 2*beyond - 1
 )
 
-// bit returns the bit of a call; 0 if it holds nothing.
+// bit returns the bit of a call; 0 if it can return nothing.
 func (r *record) bit(owner string) held {
-	if owner == r.owner {
-		return maker
+	i := slices.Index(r.calls, owner)
+	if i < 0 {
+		return 0
 	}
-	return maker << (1 + slices.Index(r.others, owner)) &^ maker
+	return 1 << i
 }
 
 // join adds a call that receives a step from the record and returns its bit.
 func (r *record) join(owner string) held {
-	b := r.bit(owner)
-	if b != 0 {
-		return b
+	if r.bit(owner) == 0 && len(r.calls) < cache.MaxCalls {
+		r.calls = append(r.calls, owner)
 	}
-	if 1+len(r.others) == cache.MaxCalls {
-		return beyond
-	}
-	r.others = append(r.others, owner)
-	return r.bit(owner)
+	return cmp.Or(r.bit(owner), beyond)
 }
 
 // step holds the refs that one step of a call handed out.
@@ -211,7 +208,7 @@ func (a *session) replay(call cache.Call, now time.Time) (page cache.Page, ok bo
 		return cache.Page{}, false, nil
 	}
 	r := a.records[call.RequestID]
-	page = cache.Page{HasMore: r.more, First: r.first, Recorded: true, Replayed: r.owner != call.Owner, Next: r.steps[len(r.steps)-1].number + 1}
+	page = cache.Page{HasMore: r.more, First: r.first, Recorded: true, Replayed: r.calls[0] != call.Owner, Next: r.steps[len(r.steps)-1].number + 1}
 	for _, s := range r.steps {
 		if call.Step == 0 || s.number == call.Step {
 			page.Refs = append(page.Refs, s.refs...)
@@ -256,7 +253,7 @@ func (a *session) remember(call cache.Call, refs []feed.Ref, first bool, now tim
 		if page.Next == call.Step {
 			return page
 		}
-		r = &record{action: call.Action, limit: call.Limit, owner: call.Owner, first: first}
+		r = &record{action: call.Action, limit: call.Limit, calls: []string{call.Owner}, first: first}
 		if a.records == nil {
 			a.records = make(map[string]*record)
 		}
@@ -266,7 +263,7 @@ func (a *session) remember(call cache.Call, refs []feed.Ref, first bool, now tim
 	if page.Next > call.Step {
 		r.steps = append(r.steps, step{call.Step, slices.Clone(refs), slices.Repeat([]held{r.join(call.Owner)}, len(refs))})
 	}
-	page.Shared = len(r.others) > 0
+	page.Shared = len(r.calls) > 1
 	return page
 }
 
@@ -281,10 +278,13 @@ func (a *session) heldAlone(call cache.Call, refs []feed.Ref) []feed.Ref {
 		return nil
 	}
 	by := r.bit(call.Owner)
+	if by == 0 {
+		return nil
+	}
 	var out []feed.Ref
 	for _, s := range r.steps {
 		for i, ref := range s.refs {
-			if by != 0 && s.held[i] == by && slices.Contains(refs, ref) {
+			if s.held[i] == by && slices.Contains(refs, ref) {
 				out = append(out, ref)
 			}
 		}
@@ -293,8 +293,7 @@ func (a *session) heldAlone(call cache.Call, refs []feed.Ref) []feed.Ref {
 }
 
 // release removes the call's hold on refs, and removes from the record those that are then unheld;
-// omit removes them even if others hold them. If restoring leaves a record without refs, it is
-// deleted.
+// omit removes the holds of all calls. If restoring leaves a record without refs, it is deleted.
 func (a *session) release(call cache.Call, refs []feed.Ref, restore, omit bool) {
 	r, found := a.records[call.RequestID]
 	if !found {
@@ -304,19 +303,21 @@ func (a *session) release(call cache.Call, refs []feed.Ref, restore, omit bool) 
 	if by == 0 {
 		return
 	}
+	if omit {
+		by = everyone
+	}
 	left := 0
 	for i := range r.steps {
 		s := &r.steps[i]
 		kept := 0
 		for k, ref := range s.refs {
-			if s.held[k]&by != 0 && slices.Contains(refs, ref) {
+			if slices.Contains(refs, ref) {
 				s.held[k] &^= by
-				if omit || s.held[k] == 0 {
-					continue
-				}
 			}
-			s.refs[kept], s.held[kept] = ref, s.held[k]
-			kept++
+			if s.held[k] != 0 {
+				s.refs[kept], s.held[kept] = ref, s.held[k]
+				kept++
+			}
 		}
 		s.refs, s.held = s.refs[:kept], s.held[:kept]
 		left += kept

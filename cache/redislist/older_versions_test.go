@@ -85,8 +85,13 @@ func TestRecordReadByOlderVersion(t *testing.T) {
 	require.NoError(t, err)
 	assert.Regexp(t, `^\S+ \S+ \S+ [01] ~0 a b$`, text)
 
-	// The older server rewrites the record with its own call.
-	require.NoError(t, client.Set(ctx, key, "!o2 "+strings.Replace(text, "~0 a b", "~0 ^3^a ^3^b", 1), time.Minute).Err())
+	// The older server rewrites the record with its own call, as this one does.
+	rewritten := "!o2 " + strings.Replace(text, "~0 a b", "~0 ^3^a ^3^b", 1)
+	call.Owner = "o2"
+	_, _, err = s.Replay(ctx, "u", call)
+	require.NoError(t, err)
+	assert.Equal(t, rewritten, client.Get(ctx, key).Val())
+	require.NoError(t, client.Set(ctx, key, rewritten, time.Minute).Err())
 	for _, owner := range []string{"o1", "o2", "o3"} {
 		call.Owner = owner
 		page, found, err := s.Replay(ctx, "u", call)

@@ -2,6 +2,7 @@ package redislist
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/freshet/freshet/cache"
@@ -124,15 +125,15 @@ local function setof(list, first, step)
 end
 `
 
-// letGoLua removes groups[first] to groups[last] from the pending set key, unless one of them is
-// held: then it leaves all of them. It returns whether any was removed. There may be at most 1,000.
+// letGoLua removes keys, 1,000 at most, from a pending set, unless one of them is held: then it
+// leaves all of them. It returns whether any was removed.
 const letGoLua = `
-local function letgo(key, groups, first, last)
-  local scores = redis.call('ZMSCORE', key, unpack(groups, first, last))
+local function letgo(set, keys)
+  local scores = redis.call('ZMSCORE', set, unpack(keys))
   for i = 1, #scores do
     if scores[i] and tonumber(scores[i]) % 1 ~= 0 then return false end
   end
-  return redis.call('ZREM', key, unpack(groups, first, last)) > 0
+  return redis.call('ZREM', set, unpack(keys)) > 0
 end
 `
 
@@ -144,12 +145,13 @@ end
 // call contains the agent's first refresh; older servers read it as a part of the owner. If the
 // record was returned to other calls, it is preceded by a word that consists of "!" and their
 // owners, separated by commas. A ref that is not held by the record's owner alone is preceded by
-// "^", a number and "^". The number is the sum of 1 for the owner, 2 for the first other call, 4
-// for the second and so on, and 2^17 for all beyond [cache.MaxCalls]. A page is encoded as a record
-// of one step. No word can contain a space, and no ref one of these signs.
+// "^", a number and "^". The number has a bit for each call that holds the ref: 1 for the owner, 2
+// for the first other call, 4 for the second and so on, and one for all beyond [cache.MaxCalls],
+// which none of them can remove. A page is encoded as a record of one step. No word can contain a
+// space, and no ref one of these signs.
 
-// recordLua reads and writes records.
-const recordLua = `
+// recordLua reads and writes records, and changes which calls hold their refs.
+var recordLua = strings.NewReplacer("$calls", strconv.Itoa(cache.MaxCalls), "$beyond", strconv.Itoa(1<<cache.MaxCalls)).Replace(`
 local function load(key)
   local text = redis.call('GET', key)
   if not text or text == 'x' then return text end
@@ -173,11 +175,8 @@ local function bitof(r, owner)
 end
 
 local function join(r, owner)
-  local known = bitof(r, owner)
-  if known then return known end
-  if #r.calls == 17 then return 131072 end
-  r.calls[#r.calls + 1] = owner
-  return bitof(r, owner)
+  if not bitof(r, owner) and #r.calls < $calls then r.calls[#r.calls + 1] = owner end
+  return bitof(r, owner) or $beyond
 end
 
 local function split(r)
@@ -202,7 +201,22 @@ local function joined(words)
   for i = 1, #words do list[i] = words[i].text or marked(words[i].ref, words[i].held) end
   return ' ' .. table.concat(list, ' ')
 end
-`
+
+local everyone = bit.bnot(0) -- all calls
+
+local function hold(w, calls) w.held = bit.bor(w.held, calls) end
+
+-- release ends the hold of calls on the refs that match. It returns the refs that are then unheld,
+-- and the other words of the record.
+local function release(r, calls, matches)
+  local free, left = {}, {}
+  for _, w in ipairs(split(r)) do
+    if w.ref and matches(w) then w.held = bit.band(w.held, bit.bnot(calls)) end
+    if w.held == 0 then free[#free + 1] = w.ref else left[#left + 1] = w end
+  end
+  return free, left
+end
+`)
 
 // touchLua extends the TTL of a record. It is the first write of its scripts and needs no memory:
 // at maxmemory Redis allows the writes that follow it.
@@ -227,16 +241,12 @@ local function recorded(key, other, head, owner, step)
   if step ~= '0' and not string.find(r.steps .. ' ', ' ~' .. step .. ' ', 1, true) then return end
   if r.head ~= head then return {'old', r.text} end -- which is a conflict
   touch(key)
-  local mine, words, news = join(r, owner), split(r), false
+  local mine, words = join(r, owner), split(r)
   for _, w in ipairs(words) do
-    if w.ref and (step == '0' or w.step == step) and bit.band(w.held, mine) == 0 then
-      w.held, news = w.held + mine, true
-    end
+    if w.ref and (step == '0' or w.step == step) then hold(w, mine) end
   end
-  if news then
-    r.steps = joined(words)
-    write(key, r, 'KEEPTTL')
-  end
+  r.steps = joined(words)
+  write(key, r, 'KEEPTTL')
   return {'old', r.text}
 end
 `

@@ -21,7 +21,7 @@ import (
 //	ARGV[2]  "restore": back to the head of the session; "discard"; "omit": they stay pending
 //	ARGV[3]  TTL of a session that had ended, ms
 //	ARGV[4…] the refs, best first
-//	reply    number of refs taken back
+//	reply    0
 //
 // Refs that the record does not list, or that the call does not hold, or, without a record, that
 // are not pending, have been taken back before: a client resends a script whose reply was lost.
@@ -29,45 +29,31 @@ import (
 // stay pending and are not restored.
 var takeBackScript = redis.NewScript(keysLua + claimedLua + letGoLua + recordLua + touchLua + strikeLua + `
 local restore, omit = ARGV[2] == 'restore', ARGV[2] == 'omit'
-local taken, free, r, left, none = 0, nil, nil, {}, true
+local r, free = nil, {}
 if KEYS[3] then
   r = load(KEYS[3])
   local mine = r and r ~= 'x' and bitof(r, ARGV[1])
   if not mine then return 0 end
-  local back = setof(ARGV, 4)
-  free = {}
-  for _, w in ipairs(split(r)) do
-    if w.ref and back[w.ref] and bit.band(w.held, mine) ~= 0 then
-      w.held = w.held - mine
-      free[w.ref] = w.held == 0
-      if omit then w.held = 0 end
-    end
-    if w.held ~= 0 then
-      left[#left + 1] = w
-      none = none and not w.ref
-    end
-  end
-  if restore then r.more = '1' end
+  local back, left = setof(ARGV, 4), nil
+  free, left = release(r, omit and everyone or mine, function(w) return back[w.ref] end)
   r.steps = joined(left)
+  if restore then r.more = '1' end
   touch(KEYS[3])
+else
+  for i = 4, #ARGV do free[#free + 1] = ARGV[i] end
 end
 local ended = restore and redis.call('EXISTS', KEYS[1]) == 0
-for i = #ARGV, omit and #ARGV + 1 or 4, -1 do
-  if not free or free[ARGV[i]] then
-    local keys = claimed(ARGV, i, i)
-    if letgo(KEYS[2], keys, 1, #keys) then
-      taken = taken + 1
-      if restore then redis.call('LPUSH', KEYS[1], ARGV[i]) end
-    end
-  end
+for i = omit and 0 or #free, 1, -1 do
+  local gone = letgo(KEYS[2], claimed(free, i, i))
+  if gone and restore then redis.call('LPUSH', KEYS[1], free[i]) end
 end
-if ended and taken > 0 then redis.call('PEXPIRE', KEYS[1], ARGV[3]) end
-if r and none and restore then
+if ended then redis.call('PEXPIRE', KEYS[1], ARGV[3]) end
+if r and restore and not string.find(r.steps, ' [^~]') then -- no refs
   redis.call('DEL', KEYS[3])
 elseif r then
   write(KEYS[3], r, 'KEEPTTL')
 end
-return taken
+return 0
 `)
 
 // Restore implements [cache.Sessions] in one round trip.
@@ -105,7 +91,7 @@ func (s *Sessions) undo(ctx context.Context, step, agent string, refs []feed.Ref
 //	ARGV[1]  owner of the call
 //	ARGV[2]  number of the first step that is discarded
 //	ARGV[3]  TTL of the mark that stops a late first step of the call, s; 0: no mark
-//	reply    number of refs discarded
+//	reply    0
 //
 // Withdrawn refs were shown elsewhere meanwhile and stay pending, as do refs that other calls hold.
 var abandonScript = redis.NewScript(keysLua + claimedLua + letGoLua + recordLua + touchLua + `
@@ -120,28 +106,18 @@ end
 local mine = r ~= 'x' and bitof(r, ARGV[1])
 if not mine then return 0 end
 touch(KEYS[2])
-local first, left, gone, head = tonumber(ARGV[2]), {}, 0, nil
-for _, w in ipairs(split(r)) do
-  local mineonly = false
-  if w.ref and tonumber(w.step) >= first and bit.band(w.held, mine) ~= 0 then
-    w.held = w.held - mine
-    mineonly = w.held == 0
-  end
-  if mineonly then
-    local keys = claimed({w.ref}, 1, 1)
-    letgo(KEYS[1], keys, 1, #keys)
-    gone = gone + 1
-  elseif w.text and tonumber(w.step) >= first then
-    head = w -- of a step of which nothing may be left
-  else
-    if head and w.step == head.step then left[#left + 1] = head end
-    head = nil
-    left[#left + 1] = w
-  end
+local first = tonumber(ARGV[2])
+local free, left = release(r, mine, function(w) return tonumber(w.step) >= first end)
+for i = 1, #free do letgo(KEYS[1], claimed(free, i, i)) end
+local words = {}
+for i, w in ipairs(left) do
+  local after = left[i + 1]
+  local empty = w.text and not (after and after.ref)
+  if not empty or tonumber(w.step) < first then words[#words + 1] = w end
 end
-r.steps = joined(left)
-if #left == 0 then clear() else write(KEYS[2], r, 'KEEPTTL') end
-return gone
+r.steps = joined(words)
+if #words == 0 then clear() else write(KEYS[2], r, 'KEEPTTL') end
+return 0
 `)
 
 // Abandon implements [cache.Sessions] in one round trip. A request id gets no mark, because its
