@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/freshet/freshet/internal/periodic"
 	"github.com/freshet/freshet/internal/safego"
 )
 
@@ -23,7 +24,8 @@ const (
 	cleanBatch   = 1000 // members per call
 )
 
-// pendingCleaner removes confirmed impressions from the pending sets after the grace period.
+// pendingCleaner removes confirmed impressions from the pending sets after the grace period. All wait
+// for the same time, so it turns a wheel and has no queue.
 type pendingCleaner struct {
 	w       Writer
 	timeout time.Duration
@@ -40,15 +42,8 @@ func startPendingCleaner(ctx context.Context, w Writer, cfg RecorderConfig) *pen
 	s := &pendingCleaner{w: w, timeout: cfg.Timeout, log: cfg.Logger, ended: make(chan struct{})}
 	go func() {
 		defer close(s.ended)
-		tick := time.NewTicker(max(cfg.Grace/cleanTicks, time.Millisecond))
-		defer tick.Stop()
-		for {
-			select {
-			case <-tick.C:
-				safego.Log(s.log, "settling impressions", func() { s.clean(ctx, s.tick()) })
-			case <-ctx.Done():
-				return
-			}
+		for range periodic.Every(ctx, max(cfg.Grace/cleanTicks, time.Millisecond)) {
+			safego.Log(s.log, "settling impressions", func() { s.clean(ctx, s.tick()) })
 		}
 	}()
 	return s

@@ -65,7 +65,8 @@ type Totals struct {
 
 // Recorder writes impressions to the filters off the request path, in batches over all agents. It
 // retries failed writes, and removes confirmed impressions from the pending sets after the grace
-// period.
+// period. Unlike a [signals.Buffer] it waits for a batch to fill, writes several at once, and gives up
+// what the pending sets hold anyway.
 type Recorder struct {
 	w       Writer
 	clock   feed.Clock

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/freshet/freshet/cache"
 	"github.com/freshet/freshet/internal/safego"
@@ -20,40 +21,32 @@ const (
 )
 
 // abandoned takes back, in the background, pages that the session store may have handed out to
-// calls that never received them.
+// calls that never received them. It has no queue: all calls wait at once, each for the store to
+// return and with its own deadline.
 type abandoned struct {
 	sessions cache.Sessions
 	begin    func(context.Context) context.Context // returns the context of one attempt, as for a request
 	log      *slog.Logger
-	slots    chan struct{}
+	running  errgroup.Group
 	stopped  chan struct{}
 	stop     func() // closes stopped
-	running  sync.WaitGroup
 }
 
 func newAbandoned(sessions cache.Sessions, begin func(context.Context) context.Context, log *slog.Logger) *abandoned {
 	stopped := make(chan struct{})
-	return &abandoned{
-		sessions: sessions, begin: begin, log: log, slots: make(chan struct{}, abandonMost),
-		stopped: stopped, stop: sync.OnceFunc(func() { close(stopped) }),
-	}
+	a := &abandoned{sessions: sessions, begin: begin, log: log, stopped: stopped, stop: sync.OnceFunc(func() { close(stopped) })}
+	a.running.SetLimit(abandonMost)
+	return a
 }
 
 // add abandons a call once the session store is reachable.
 func (a *abandoned) add(ctx context.Context, agent string, call cache.Call) {
 	select {
-	case <-a.stopped: // checked first: of several ready cases, select takes a random one
+	case <-a.stopped:
 		return
 	default:
 	}
-	select {
-	case a.slots <- struct{}{}:
-	default:
-		a.log.WarnContext(ctx, "too many abandoned pages are waiting; the items of this one count as shown", "agent", agent)
-		return
-	}
-	a.running.Go(func() {
-		defer func() { <-a.slots }()
+	starts := a.running.TryGo(func() error {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abandonFor)
 		defer cancel()
 		go func() {
@@ -64,7 +57,11 @@ func (a *abandoned) add(ctx context.Context, agent string, call cache.Call) {
 			}
 		}()
 		safego.Log(a.log, "abandoning a page", func() { a.run(ctx, agent, call) })
+		return nil
 	})
+	if !starts {
+		a.log.WarnContext(ctx, "too many abandoned pages are waiting; the items of this one count as shown", "agent", agent)
+	}
 }
 
 func (a *abandoned) run(ctx context.Context, agent string, call cache.Call) {
@@ -83,5 +80,5 @@ func (a *abandoned) run(ctx context.Context, agent string, call cache.Call) {
 // close cancels all pending attempts and waits for them to end.
 func (a *abandoned) close() {
 	a.stop()
-	a.running.Wait()
+	_ = a.running.Wait() // no call fails
 }

@@ -117,7 +117,7 @@ func (h *homeRig) newFriends(n int, caption func(n int) string) (ids []string) {
 			CreatedAt: rankedAt.Add(-time.Duration(i) * time.Second).Unix(), Audience: toAll,
 		}, social.Creation{At: rankedAt})
 		require.NoError(h, err)
-		h.net.Push(h.net.Lists, "u_1", p)
+		h.net.Push(h.net.Lists, "u_1", p.Post)
 		ids = append(ids, p.ID)
 	}
 	return ids

@@ -144,7 +144,7 @@ func homeOf(t *testing.T, trends, promoted []feed.Item, changes ...func(*engine.
 			CreatedAt: rankedAt.Add(-time.Duration(40-i) * time.Minute).Unix(), Audience: toAll,
 		}, social.Creation{At: rankedAt})
 		require.NoError(t, err)
-		h.net.Push(h.net.Lists, "u_1", p)
+		h.net.Push(h.net.Lists, "u_1", p.Post)
 	}
 	timelines := timelines.New(timelines.Stores{
 		Posts: conditionedPosts{h.net.Store, h}, Lists: conditionedLists{h.net.Lists, h}, Outboxes: h.net.Outboxes, Builder: h.net, Profiles: h.net,

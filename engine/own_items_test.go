@@ -39,7 +39,7 @@ func TestOwnItemsInNoFeed(t *testing.T) {
 				h.net.Advance(time.Minute)
 				p, _, err := h.net.Store.CreatePost(t.Context(), social.Post{ID: "post:own", Author: "u_1", Caption: "Mine", CreatedAt: rankedAt.Unix(), Audience: toAll}, social.Creation{At: rankedAt})
 				require.NoError(t, err)
-				h.net.Push(h.net.Lists, "u_1", p)
+				h.net.Push(h.net.Lists, "u_1", p.Post)
 				others := 60 // for discovery
 				if of == feed.HomeFeed {
 					others += 40 + 7 + 1 // of ann, trending, and promoted at position 9 of the first page

@@ -20,7 +20,8 @@ const (
 // Prefetcher reads the next items of a reader's session into the content cache, in the
 // background, so that the next page can be shown even if the catalog or the social store is down
 // by then. It caches content only: whether a reader may see an item is checked when its page is
-// built. The nil Prefetcher does nothing.
+// built. Unlike a [signals.Buffer] it queues each session once, reads several at once, and drops what
+// it cannot read, which loses nothing. The nil Prefetcher does nothing.
 type Prefetcher struct {
 	sessions cache.Sessions
 	catalog  catalog.Catalog

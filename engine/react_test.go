@@ -181,6 +181,17 @@ func TestReactReadsPostsOnce(t *testing.T) {
 	assert.Equal(t, []string{"u_1 post:1", "u_1 post:followers", "u_1 post:reply", "u_1 i000"}, live.items, "not one's own")
 	liked := func(id string) string { return fmt.Sprint("u_1 ", feed.Liked, " ", id, " ", id) }
 	assert.Equal(t, []string{liked("post:1"), liked("post:mine"), liked("i000")}, taught.acts, "of what everybody may see")
+
+	live.items, taught.acts = nil, nil
+	for _, id := range ids[:4] {
+		given := posts.cards[id]
+		given.ID = id
+		_, err := r.Liked(t.Context(), "u_1", given)
+		require.NoError(t, err)
+	}
+	assert.Len(t, posts.reads, 1, "a like has the card that the store returned with it")
+	assert.Equal(t, []string{"u_1 post:1", "u_1 post:followers"}, live.items)
+	assert.Equal(t, []string{liked("post:1"), liked("post:mine")}, taught.acts)
 }
 
 // A click counts for the source of home that has shown the item, whichever way impressions are

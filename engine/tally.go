@@ -51,6 +51,17 @@ func (e *Engine) tally(c *call, got hydrated) {
 // no longer, is rejected like one on an item that was not shown. Errors wrap [feed.ErrBadID],
 // [feed.ErrInvalid], or a store's ErrUnavailable; then repeating the whole call is safe.
 func (e *Engine) React(ctx context.Context, agent string, acts []Act) (api.EventsTaken, error) {
+	return e.react(ctx, agent, acts, nil)
+}
+
+// Liked processes a like of a post as [Engine.React] does. It does not read the post: card is the
+// agent's, as the store has returned it with the like.
+func (e *Engine) Liked(ctx context.Context, agent string, card social.Card) (api.EventsTaken, error) {
+	return e.react(ctx, agent, []Act{{events.Like, card.ID}}, []social.Card{card})
+}
+
+// react processes acts. cards are those of the posts among them, or nil, and then they are read.
+func (e *Engine) react(ctx context.Context, agent string, acts []Act, cards []social.Card) (api.EventsTaken, error) {
 	ctx = e.cfg.Begin(ctx)
 	if err := checkActs(agent, acts); err != nil {
 		return api.EventsTaken{}, err
@@ -60,7 +71,7 @@ func (e *Engine) React(ctx context.Context, agent string, acts []Act) (api.Event
 	if err != nil {
 		return api.EventsTaken{}, err
 	}
-	hidden, own, err := e.posts(ctx, agent, docs)
+	hidden, own, err := e.posts(ctx, agent, docs, cards)
 	if err != nil {
 		return api.EventsTaken{}, err
 	}
@@ -122,9 +133,10 @@ func (e *Engine) handOver(agent string, lesson []learning.Act, raised []string, 
 	return s.Tally == nil || len(counted) == 0 || s.Tally.Acted(variant, counted, now)
 }
 
-// posts reads the posts among docs, and fills in those that are the same for everybody: only these
-// are learned from. It returns the posts that the agent may not see, and the agent's own.
-func (e *Engine) posts(ctx context.Context, agent string, docs []feed.Doc) (hidden, own map[string]bool, err error) {
+// posts reads the posts among docs, unless their cards are given, and fills in those that are the
+// same for everybody: only these are learned from. It returns the posts that the agent may not see,
+// and the agent's own.
+func (e *Engine) posts(ctx context.Context, agent string, docs []feed.Doc, cards []social.Card) (hidden, own map[string]bool, err error) {
 	var known []social.PostVersion
 	var at []int // of each post in docs
 	for i, d := range docs {
@@ -135,14 +147,16 @@ func (e *Engine) posts(ctx context.Context, agent string, docs []feed.Doc) (hidd
 	if len(known) == 0 {
 		return nil, nil, nil
 	}
-	cards, err := e.stores.Posts.Cards(ctx, agent, known)
+	if cards == nil {
+		cards, err = e.stores.Posts.Cards(ctx, agent, known)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
 	hidden, own = map[string]bool{}, map[string]bool{}
 	for i, c := range cards {
 		hidden[c.ID], own[c.ID] = !c.Visible, c.Author.ID == agent
-		if c.Visible && c.Public && c.Root == "" { // a reply is not an item
+		if c.Public { // so neither hidden nor a reply, which is no item
 			docs[at[i]].JSON = c.AppendEntry(nil, "", social.FromDiscovery)
 		}
 	}

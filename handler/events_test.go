@@ -18,6 +18,7 @@ import (
 	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/ranking"
 	"github.com/freshet/freshet/signals/events"
+	"github.com/freshet/freshet/social"
 )
 
 type fakeReactions struct {
@@ -31,6 +32,10 @@ func (f *fakeReactions) React(_ context.Context, agent string, acts []engine.Act
 	}
 	f.acts = acts
 	return api.EventsTaken{Accepted: len(acts)}, f.err
+}
+
+func (f *fakeReactions) Liked(ctx context.Context, agent string, card social.Card) (api.EventsTaken, error) {
+	return f.React(ctx, agent, []engine.Act{{Kind: events.Like, ID: card.ID}})
 }
 
 type countsFunc func(from, to feed.Day) ([]events.Totals, error)

@@ -26,6 +26,7 @@ import (
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/ranking"
+	"github.com/freshet/freshet/social"
 )
 
 // Engine answers feed calls, stores profiles, and counts readers' acts. Its methods are those of
@@ -34,6 +35,7 @@ type Engine interface {
 	Feed(ctx context.Context, r engine.Request) (engine.Answer, error)
 	Seen(ctx context.Context, agent string, ids []string) error
 	React(ctx context.Context, agent string, acts []engine.Act) (api.EventsTaken, error)
+	Liked(ctx context.Context, agent string, card social.Card) (api.EventsTaken, error)
 	Explain(ctx context.Context, r engine.ExplainRequest) (api.Explanation, error)
 	Ranking(agent string) (variant string, r feed.Ranking)
 	Profile(ctx context.Context, agent string) (feed.Profile, error)

@@ -11,7 +11,6 @@ import (
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
-	"github.com/freshet/freshet/signals/events"
 	"github.com/freshet/freshet/social"
 )
 
@@ -36,10 +35,15 @@ func (s *server) card(ctx context.Context, reader, id string) (social.Card, erro
 	if err != nil {
 		return social.Card{}, err
 	}
-	if len(cards) == 0 || !cards[0].Visible {
+	return visible(cards[0])
+}
+
+// visible returns a card that its reader may see; the error for any other is [feed.ErrNotFound].
+func visible(card social.Card) (social.Card, error) {
+	if !card.Visible {
 		return social.Card{}, feed.ErrNotFound
 	}
-	return cards[0], nil
+	return card, nil
 }
 
 // postBody is the body of POST /v1/posts.
@@ -118,7 +122,7 @@ func (s *server) answerPost(c *call, p social.Post, how social.Creation, created
 		if !isNew {
 			status = http.StatusOK
 		}
-		return s.card(ctx, p.Author, post.ID)
+		return visible(post.Card)
 	})
 	if err != nil {
 		return err
@@ -156,12 +160,12 @@ func (s *server) editPost(ctx context.Context, c *call, by string, in *social.Ed
 	if *in == (social.Edit{}) {
 		return nil, fmt.Errorf("%w: nothing to change; send caption, tags, alts or reply", feed.ErrInvalid)
 	}
-	id := c.gin.Param("id")
-	if _, err := s.deps.Social.Store.EditPost(ctx, id, by, *in, time.Time{}); err != nil {
+	post, err := s.deps.Social.Store.EditPost(ctx, c.gin.Param("id"), by, *in, time.Time{})
+	if err != nil {
 		return nil, err
 	}
-	card, err := s.card(ctx, by, id)
-	if by == "" && errors.Is(err, feed.ErrNotFound) {
+	card, err := visible(post.Card)
+	if by == "" && err != nil {
 		return empty{}, nil
 	}
 	return &postAnswer{status: http.StatusOK, reader: by, card: card}, err
@@ -189,15 +193,14 @@ func (s *server) deletePost(ctx context.Context, c *call, by string, ask *remove
 
 // putLike answers PUT /v1/posts/{id}/like. A new like is also counted as the act "like".
 func (s *server) putLike(ctx context.Context, c *call, agent string) (any, error) {
-	id := c.gin.Param("id")
-	likes, changed, err := s.deps.Social.Store.Like(ctx, agent, id)
-	data := api.Likes{Likes: likes, HasLiked: true}
+	card, changed, err := s.deps.Social.Store.Like(ctx, agent, c.gin.Param("id"))
+	data := api.Likes{Likes: card.Likes, HasLiked: true}
 	if err != nil || !changed {
 		return data, err
 	}
 	// The like is stored, so a retry would not count as new: an act that cannot be counted now is
 	// lost.
-	if _, err := s.deps.Engine.React(ctx, agent, []engine.Act{{Kind: events.Like, ID: id}}); err != nil {
+	if _, err := s.deps.Engine.Liked(ctx, agent, card); err != nil {
 		s.log.WarnContext(ctx, "a like was stored, but not counted as an act", slog.String("request_id", c.id), slog.String("error", redact(err.Error())))
 	}
 	return data, nil
@@ -205,6 +208,6 @@ func (s *server) putLike(ctx context.Context, c *call, agent string) (any, error
 
 // deleteLike answers DELETE /v1/posts/{id}/like.
 func (s *server) deleteLike(ctx context.Context, c *call, agent string) (any, error) {
-	likes, _, err := s.deps.Social.Store.Unlike(ctx, agent, c.gin.Param("id"))
-	return api.Likes{Likes: likes}, err
+	card, _, err := s.deps.Social.Store.Unlike(ctx, agent, c.gin.Param("id"))
+	return api.Likes{Likes: card.Likes}, err
 }

@@ -113,5 +113,5 @@ func publish(t testing.TB, store social.Store, p social.Post) social.Post {
 	}
 	stored, _, err := store.CreatePost(t.Context(), p, social.Creation{})
 	require.NoError(t, err)
-	return stored
+	return stored.Post
 }

@@ -73,7 +73,7 @@ type entryPage struct {
 func (p *entryPage) appendTo(b []byte) []byte {
 	b = appendItems(b, len(p.Posts), func(b []byte, i int) []byte {
 		switch card := &p.Posts[i]; {
-		case !card.Visible || len(card.Content) == 0:
+		case !card.Readable():
 			return b
 		case p.grid:
 			return card.AppendGridCard(b)

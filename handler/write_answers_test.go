@@ -39,7 +39,7 @@ var uses = map[string]map[string]use{
 		"Blocked": asks, "Grid": asks, "Invited": asks, "Members": asks, "Muted": asks, "Pull": asks, "Replies": asks, "GridCards": asks, "Ping": neither,
 	},
 	"Engine": {
-		"EditProfile": writes, "Feed": writes, "Forget": writes, "ForgetLearned": writes, "React": writes, "RemoveProfile": writes, "Seen": writes,
+		"EditProfile": writes, "Feed": writes, "Forget": writes, "ForgetLearned": writes, "Liked": writes, "React": writes, "RemoveProfile": writes, "Seen": writes,
 		"Explain": reads, "Learned": neither, "Profile": reads, "Ranking": neither,
 	},
 	"Ingest":      {"Read": writes, "ReadNewer": writes, "Counts": writes, "Patch": writes},

@@ -52,7 +52,7 @@ func (s *served) publish(author string, a social.Audience) social.Post {
 	s.t.Helper()
 	p, _, err := s.network.fanout.Store().CreatePost(s.t.Context(), social.Post{Author: author, Caption: "x", Audience: a}, social.Creation{})
 	require.NoError(s.t, err)
-	return p
+	return p.Post
 }
 
 func (s *served) follow(agent, author string) {

@@ -43,7 +43,8 @@ func (c Config) WithDefaults() Config {
 
 // Buffer accepts entries without blocking and handles them in the background, in order: one batch
 // after the other, each as soon as the previous one is done. A process that is killed loses only
-// the entries that wait. It is safe for concurrent use.
+// the entries that wait. The other queues of a process, which each say how they differ from it, drop
+// more easily: what they lose is found again. It is safe for concurrent use.
 type Buffer[E any] struct {
 	cfg     Config
 	handle  func(entries []E)

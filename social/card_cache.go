@@ -49,8 +49,8 @@ func FallbackCards(ctx context.Context, kept CachedCards, ids []string, cause er
 // context's; then any part of the write may have been made.
 type CardCache interface {
 	CachedCards
-	// Put stores the cards that are visible, [Card.Public] and have their content, each for
-	// [CardTTL] from now on. The others are ignored.
+	// Put stores the cards that are [Card.Cacheable], each for [CardTTL] from now on. The others are
+	// ignored.
 	Put(ctx context.Context, cards []Card) error
 	// Remove stores tombstones for posts that are deleted or no longer public, at these versions.
 	// For [CardTTL], no card up to that version is stored.
@@ -76,7 +76,8 @@ const (
 )
 
 // CardCacheWriter returns cards from a store, and in the background caches the public ones that it has not
-// cached recently. It is safe for concurrent use.
+// cached recently. Unlike a [signals.Buffer] it neither repeats a write nor completes its queue at the
+// end: a card that is lost is queued when it is read again. It is safe for concurrent use.
 type CardCacheWriter struct {
 	store   Cards
 	cache   CardCache
@@ -133,7 +134,7 @@ func (k *CardCacheWriter) enqueue(cards []Card) {
 	now := k.clock()
 	for i := range cards {
 		c := &cards[i]
-		if !c.Visible || !c.Public || len(c.Content) == 0 {
+		if !c.Cacheable() {
 			continue
 		}
 		if last, ok := k.recent.Get(c.ID); ok && last.version == c.Version && now.Before(last.until) {

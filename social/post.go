@@ -87,6 +87,9 @@ func (a Audience) Reach() Reach {
 	return Addressed
 }
 
+// Audience returns the audience of a reach, without circles.
+func (r Reach) Audience() Audience { return Audience{Public: r == ToAll, Followers: r == ToFollowers} }
+
 // Right says who may reply to a post, or react to it.
 type Right string
 

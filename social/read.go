@@ -43,6 +43,12 @@ type Card struct {
 	Removed []Removal // for its author: what it was removed from by others, by circle
 }
 
+// Readable reports whether the reader may see the post, and the card has its content.
+func (c *Card) Readable() bool { return c.Visible && len(c.Content) > 0 }
+
+// Cacheable reports whether a [CardCache] stores the card.
+func (c *Card) Cacheable() bool { return c.Public && c.Readable() }
+
 // Cards is the only way for readers to get a post's content.
 type Cards interface {
 	// Cards returns the cards of posts, in their order, as of one moment, as if one statement read

@@ -113,25 +113,33 @@ func (c Counts) Validate() error {
 	return nil
 }
 
+// Written is a post as a write has left it.
+type Written struct {
+	Post
+	// Card is the post as who wrote it sees it then: see [Cards.Cards]. With an event's time it is
+	// the zero Card.
+	Card Card
+}
+
 // Posts writes posts.
 type Posts interface {
-	// CreatePost stores a post and returns it as stored, normalized. It fills in an empty ID and a
-	// zero CreatedAt; with an event's time both must be given. If the key or the event is a
-	// repetition, created is false, and the post is returned as it is now.
+	// CreatePost stores a post and returns it as stored, normalized, with its author's card. It fills
+	// in an empty ID and a zero CreatedAt; with an event's time both must be given. If the key or the
+	// event is a repetition, created is false, and the post is returned as it is now.
 	//
 	// Errors: feed.ErrRule, also for a circle that does not exist or does not take the author's
 	// posts; feed.ErrInvalid for the key or the time; feed.ErrConflict for a key used for another
 	// post; feed.ErrForbidden if the id is another author's; feed.ErrNotFound if a newer deletion
 	// is known.
-	CreatePost(ctx context.Context, p Post, c Creation) (post Post, created bool, err error)
+	CreatePost(ctx context.Context, p Post, c Creation) (post Written, created bool, err error)
 
-	// EditPost changes the content of a post and returns it. by is the calling agent; "" is an
-	// admin or another system. A post that by may not see is feed.ErrNotFound, one that is not
-	// theirs feed.ErrForbidden; a remote post has no owner here. An edit that leaves neither
-	// caption nor image, or has another number of alt texts than the post has images, is
-	// feed.ErrRule. An event for an unknown post is stored until the post is created; it returns
-	// the zero Post.
-	EditPost(ctx context.Context, id, by string, e Edit, at time.Time) (Post, error)
+	// EditPost changes the content of a post and returns it, with the caller's card. by is the calling
+	// agent; "" is an admin or another system, with the card of a reader without an agent. A post that
+	// by may not see is feed.ErrNotFound, one that is not theirs feed.ErrForbidden; a remote post has
+	// no owner here. An edit that leaves neither caption nor image, or has another number of alt texts
+	// than the post has images, is feed.ErrRule. An event for an unknown post is stored until the post
+	// is created; it returns the zero Written.
+	EditPost(ctx context.Context, id, by string, e Edit, at time.Time) (Written, error)
 
 	// DeletePost makes a post a tombstone, without its content. by is as for EditPost. Deleting an
 	// unknown post is feed.ErrNotFound; such an event is stored and is no error.
@@ -207,12 +215,12 @@ type Follows interface {
 
 // Likes stores likes.
 type Likes interface {
-	// Like and Unlike return the likes of the post after the call, and whether they changed
+	// Like and Unlike return the agent's card of the post after the call, and whether they changed
 	// anything. Liking a post that the agent may not see is feed.ErrNotFound; a like that its
-	// author does not allow is feed.ErrForbidden. A like can always be removed; for a post that the
-	// agent may not see, or that does not exist, Unlike returns 0 likes.
-	Like(ctx context.Context, agent, post string) (likes int64, changed bool, err error)
-	Unlike(ctx context.Context, agent, post string) (likes int64, changed bool, err error)
+	// author does not allow is feed.ErrForbidden. A like can always be removed; the card of a post
+	// that the agent may not see, or that does not exist, has only the id.
+	Like(ctx context.Context, agent, post string) (card Card, changed bool, err error)
+	Unlike(ctx context.Context, agent, post string) (card Card, changed bool, err error)
 
 	// Affinities counts, by author, the posts that the agent has liked since a time and still
 	// likes, even if they were deleted, and the agent's replies to others since then, as long as

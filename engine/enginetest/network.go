@@ -168,8 +168,9 @@ func (n *Network) Post(author string, a social.Audience) social.Post {
 // PostAs is post with a given post.
 func (n *Network) PostAs(p social.Post) social.Post {
 	n.Helper()
-	p, _, err := n.Store.CreatePost(n.Context(), p, social.Creation{})
+	made, _, err := n.Store.CreatePost(n.Context(), p, social.Creation{})
 	require.NoError(n, err)
+	p = made.Post
 	c, err := n.Store.Celebrity(n.Context(), p.Author)
 	require.NoError(n, err)
 	receivers, err := n.Store.Receivers(n.Context(), p.ID, c.Delivery != social.Pull, "", 1000)

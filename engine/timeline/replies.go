@@ -78,7 +78,7 @@ func pageOf(ctx context.Context, cards readCards, reader string, entries []socia
 			page.Next = entries[i].Position
 		}
 	}
-	page.Posts = slices.DeleteFunc(all, func(c social.Card) bool { return !c.Visible || len(c.Content) == 0 })
+	page.Posts = slices.DeleteFunc(all, func(c social.Card) bool { return !c.Readable() })
 	return page, nil
 }
 

@@ -469,7 +469,7 @@ func TestWatchOneQueryForManyAgents(t *testing.T) {
 	p, _, err := w.Store.CreatePost(t.Context(), social.Post{Author: "a", Caption: "x", Audience: followers}, social.Creation{})
 	require.NoError(t, err)
 	for i := range agents { // the list of r7 has the post although r7 may not see it
-		w.Push(w.lists, fmt.Sprint("r", i), p)
+		w.Push(w.lists, fmt.Sprint("r", i), p.Post)
 	}
 	w.watcher.Poll(t.Context())
 	for i, watch := range watches {

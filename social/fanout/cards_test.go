@@ -81,7 +81,7 @@ func losing[T any](s *lostStore, write func() (T, error)) (T, error) {
 	return write()
 }
 
-func (s *lostStore) CreatePost(ctx context.Context, p social.Post, c social.Creation) (social.Post, bool, error) {
+func (s *lostStore) CreatePost(ctx context.Context, p social.Post, c social.Creation) (social.Written, bool, error) {
 	defer func() { s.lost = true }()
 	return s.Store.CreatePost(ctx, p, c)
 }

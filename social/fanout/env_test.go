@@ -102,7 +102,7 @@ func (e *env) publish(id, author string, age int64, to social.Audience, mentions
 	p, created, err := e.store.CreatePost(e.ctx, post(e, id, author, age, to, mentions...), social.Creation{})
 	require.NoError(e.t, err)
 	require.True(e.t, created)
-	return p
+	return p.Post
 }
 
 func post(e *env, id, author string, age int64, to social.Audience, mentions ...string) social.Post {

@@ -337,7 +337,7 @@ func (w *world) publish() {
 		do: func(ctx context.Context) (bool, error) {
 			stored, _, err := f.Store().CreatePost(ctx, p, social.Creation{})
 			if err == nil {
-				w.posts = append(w.posts, stored)
+				w.posts = append(w.posts, stored.Post)
 			}
 			return true, err
 		},
@@ -356,7 +356,7 @@ func (w *world) reply() {
 	w.start(fmt.Sprintf("%s replies to %s", r.Author, r.ReplyTo), func(ctx context.Context) error {
 		stored, _, err := f.Store().CreatePost(ctx, r, social.Creation{})
 		if err == nil {
-			w.posts = append(w.posts, stored)
+			w.posts = append(w.posts, stored.Post)
 		}
 		return err
 	})

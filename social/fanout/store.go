@@ -26,14 +26,14 @@ type store struct {
 	f *Fanout
 }
 
-func (s store) CreatePost(ctx context.Context, p social.Post, c social.Creation) (social.Post, bool, error) {
+func (s store) CreatePost(ctx context.Context, p social.Post, c social.Creation) (social.Written, bool, error) {
 	post, created, err := s.Store.CreatePost(ctx, p, c)
 	if created && err == nil {
 		// An event may have created a formerly public post again with a smaller audience.
-		s.f.afterWrite(ctx, func(ctx context.Context) error { return s.f.removeCard(ctx, &post) })
+		s.f.afterWrite(ctx, func(ctx context.Context) error { return s.f.removeCard(ctx, &post.Post) })
 	}
 	if err == nil && c.At.IsZero() && !post.IsReply() {
-		s.f.beforeAnswer(ctx, []string{post.Author}, func(ctx context.Context) error { return s.f.pushOwn(ctx, &post) })
+		s.f.beforeAnswer(ctx, []string{post.Author}, func(ctx context.Context) error { return s.f.pushOwn(ctx, &post.Post) })
 	}
 	return post, created, err
 }

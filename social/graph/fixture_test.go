@@ -66,9 +66,9 @@ func (s *store) FollowAll(ctx context.Context, edges []social.Edge, at time.Time
 	return s.Store.FollowAll(ctx, edges, at)
 }
 
-func (s *store) CreatePost(ctx context.Context, p social.Post, c social.Creation) (social.Post, bool, error) {
+func (s *store) CreatePost(ctx context.Context, p social.Post, c social.Creation) (social.Written, bool, error) {
 	if err := s.reached(); err != nil {
-		return social.Post{}, false, err
+		return social.Written{}, false, err
 	}
 	return s.Store.CreatePost(ctx, p, c)
 }

@@ -30,10 +30,27 @@ var scans = []string{
 
 var scanned = regexp.MustCompile(`Seq Scan on (?:\w+\.)?(\w+)`)
 
-// tracer records each statement and the arguments of its last execution.
+// tracer records each statement and the arguments of its last execution, and counts round trips.
 type tracer struct {
-	mu   sync.Mutex
-	seen map[string][]any
+	mu    sync.Mutex
+	seen  map[string][]any
+	trips atomic.Int64
+	sent  atomic.Int64 // statements
+}
+
+// openTraced returns a new store whose statements are recorded.
+func openTraced(t *testing.T) (*Store, *tracer) {
+	t.Helper()
+	cfg, err := Config{URL: testenv.Postgres(t) + "&pool_max_conns=4"}.pool()
+	require.NoError(t, err)
+	tr := &tracer{seen: map[string][]any{}}
+	cfg.ConnConfig.Tracer = tr
+	pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
+	require.NoError(t, err)
+	s := newStore(newDatabase(pool, Config{}), social.Options{})
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	require.NoError(t, s.Migrate(t.Context()))
+	return s, tr
 }
 
 func (tr *tracer) keep(text string, args []any) {
@@ -60,6 +77,8 @@ func (tr *tracer) keepNamed(ctx context.Context, text string, args []any) {
 }
 
 func (tr *tracer) TraceQueryStart(ctx context.Context, _ *pgx.Conn, d pgx.TraceQueryStartData) context.Context {
+	tr.trips.Add(1)
+	tr.sent.Add(1)
 	tr.keepNamed(ctx, d.SQL, d.Args)
 	return ctx
 }
@@ -67,6 +86,8 @@ func (tr *tracer) TraceQueryStart(ctx context.Context, _ *pgx.Conn, d pgx.TraceQ
 func (tr *tracer) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
 
 func (tr *tracer) TraceBatchStart(ctx context.Context, _ *pgx.Conn, d pgx.TraceBatchStartData) context.Context {
+	tr.trips.Add(1)
+	tr.sent.Add(int64(d.Batch.Len()))
 	for _, q := range d.Batch.QueuedQueries {
 		tr.keepNamed(ctx, q.SQL, q.Arguments)
 	}
@@ -80,15 +101,8 @@ func (tr *tracer) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndDat
 // after some calls. No statement may read everything that an agent follows or likes in order to
 // annotate the posts of a page.
 func TestNoFullTableScans(t *testing.T) {
-	cfg, err := Config{URL: testenv.Postgres(t) + "&pool_max_conns=4"}.pool()
-	require.NoError(t, err)
-	tr := &tracer{seen: map[string][]any{}}
-	cfg.ConnConfig.Tracer = tr
-	pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
-	require.NoError(t, err)
-	s := newStore(newDatabase(pool, Config{}), social.Options{})
-	t.Cleanup(func() { require.NoError(t, s.Close()) })
-	require.NoError(t, s.Migrate(t.Context()))
+	s, tr := openTraced(t)
+	pool := s.db.pool
 	fill(t, s)
 	clear(tr.seen)
 	socialtest.Exercise(t, s)
@@ -128,10 +142,10 @@ func TestShortListsGenericPlan(t *testing.T) {
 	const calls, anew = 12, 5
 	ctx := t.Context()
 	var n atomic.Int64 // so that each call writes something
-	post := func(p social.Post) (social.Post, error) {
+	post := func(p social.Post) (social.Written, error) {
 		p.Author, p.Caption = "x1", "x"
-		p, _, err := s.CreatePost(ctx, p, social.Creation{})
-		return p, err
+		w, _, err := s.CreatePost(ctx, p, social.Creation{})
+		return w, err
 	}
 	for name, read := range map[string]func() error{
 		"card":           func() error { return last(s.Cards(ctx, "x1", []social.PostVersion{{ID: "post:x1"}})) },

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/social"
 )
 
@@ -39,15 +38,8 @@ var bigAuthors = []string{
 // have 100,000 posts: only those that the page shows, for any reader, and for cards no more than
 // their bound.
 func TestRowsRead(t *testing.T) {
-	cfg, err := Config{URL: testenv.Postgres(t) + "&pool_max_conns=4"}.pool()
-	require.NoError(t, err)
-	tr := &tracer{seen: map[string][]any{}}
-	cfg.ConnConfig.Tracer = tr
-	pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
-	require.NoError(t, err)
-	s := newStore(newDatabase(pool, Config{}), social.Options{})
-	t.Cleanup(func() { require.NoError(t, s.Close()) })
-	require.NoError(t, s.Migrate(t.Context()))
+	s, tr := openTraced(t)
+	pool := s.db.pool
 	for _, text := range bigAuthors {
 		_, err := pool.Exec(t.Context(), text)
 		require.NoError(t, err, text)

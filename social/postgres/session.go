@@ -75,15 +75,18 @@ func (q querying) eachOf(rows pgx.Rows, scan func(sqlstore.Scan) error) error {
 func (q querying) All(readings ...sqlstore.Reading) error {
 	b := &pgx.Batch{}
 	for _, r := range readings {
-		if r.Text == "" {
-			continue
-		}
-		queued := b.Queue(sqlstore.InPostgres(r.Text), arguments(r.Args)...)
-		if r.Scan != nil {
-			queued.Query(func(rows pgx.Rows) error { return q.eachOf(rows, r.Scan) })
+		if r.Text != "" {
+			q.queue(b, r)
 		}
 	}
 	return q.on.SendBatch(q.ctx, b).Close()
+}
+
+func (q querying) queue(b *pgx.Batch, r sqlstore.Reading) {
+	queued := b.Queue(sqlstore.InPostgres(r.Text), arguments(r.Args)...)
+	if r.Scan != nil {
+		queued.Query(func(rows pgx.Rows) error { return q.eachOf(rows, r.Scan) })
+	}
 }
 
 // transaction runs the statements of a transaction. The first statements are sent together with the
@@ -157,8 +160,8 @@ func (t *transaction) All(readings ...sqlstore.Reading) error {
 }
 
 // Later implements [sqlstore.Writing].
-func (t *transaction) Later(text string, args ...any) error {
-	t.later.Queue(sqlstore.InPostgres(text), arguments(args)...)
+func (t *transaction) Later(r sqlstore.Reading) error {
+	t.queue(&t.later, r)
 	return t.err
 }
 

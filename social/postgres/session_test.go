@@ -42,13 +42,15 @@ func TestTransactionEndsAfterError(t *testing.T) {
 				want := first(on)
 				_, err := on.Exec(insert, "b")
 				assert.Equal(t, want, err, "%s, %s", mode, name)
-				return on.Later(insert, "c")
+				return on.Later(sqlstore.Reading{Statement: sqlstore.Statement{Text: insert, Args: []any{"c"}}})
 			})
 			require.Error(t, err, "%s, %s", mode, name)
 			require.Zero(t, count(), "%s, %s", mode, name)
 			require.Error(t, s.db.Snapshot(t.Context(), func(on sqlstore.Session) error { _ = first(on); return nil }), "%s, %s", mode, name)
 		}
-		require.NoError(t, s.db.Write(t.Context(), func(on sqlstore.Writing) error { return on.Later(insert, "d") }))
+		require.NoError(t, s.db.Write(t.Context(), func(on sqlstore.Writing) error {
+			return on.Later(sqlstore.Reading{Statement: sqlstore.Statement{Text: insert, Args: []any{"d"}}})
+		}))
 		require.Equal(t, 1, count(), mode)
 	}
 }

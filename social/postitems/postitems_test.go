@@ -36,7 +36,7 @@ func publish(t *testing.T, store *socialsqlite.Store, a social.Audience) social.
 	t.Helper()
 	p, _, err := store.CreatePost(t.Context(), social.Post{Author: "ann", Caption: "Snow on the pass\n#ski", Audience: a}, social.Creation{})
 	require.NoError(t, err)
-	return p
+	return p.Post
 }
 
 func TestPostsReadFromStore(t *testing.T) {

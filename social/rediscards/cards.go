@@ -84,7 +84,7 @@ func (c *Cards) Put(ctx context.Context, cards []social.Card) error {
 	var writes []write
 	for i := range cards {
 		card := &cards[i]
-		if card.Visible && card.Public && len(card.Content) > 0 {
+		if card.Cacheable() {
 			// Field by field: no data about the reader may be cached.
 			writes = append(writes, write{card.ID, value{
 				Version: card.Version, CreatedAt: card.CreatedAt, Author: &card.Author,

@@ -129,7 +129,7 @@ func (e *env) busy(agent string) {
 		e.post(agent, inCircles("mine"))
 	}
 	for range 3 {
-		must2(e)(e.Like(e.ctx, agent, e.post("f1", public()).ID))
+		e.like(agent, e.post("f1", public()).ID)
 	}
 	e.block(agent, "blocked")
 	e.block("blocker", agent)
@@ -235,7 +235,7 @@ func eraseAgent(e *env) {
 func eraseAhead(e *env) {
 	p := e.post("author", public())
 	e.pass(time.Hour)
-	must2(e)(e.Like(e.ctx, "likes", p.ID))
+	e.like("likes", p.ID)
 	e.block("blocks", "author")
 	e.follow("follows", "author")
 	e.putCircle("c1", "owns", "belongs")

@@ -195,7 +195,7 @@ func clocksApart(e *env) {
 	e.putCircle("c", "a", "z")
 	require.Equal(e, []string{"z"}, e.list(e.Members, "c"))
 	caption := "edited"
-	require.Equal(e, caption, must[social.Post](e)(e.EditPost(e.ctx, p.ID, "a", social.Edit{Caption: &caption}, here)).Caption)
+	require.Equal(e, caption, e.edited(p.ID, "a", social.Edit{Caption: &caption}).Caption)
 	e.ok(e.DeletePost(e.ctx, p.ID, "a", here))
 	require.False(e, e.card("", p.ID).Visible)
 	e.ok(e.DropCircle(e.ctx, "c", "a", here))

@@ -18,7 +18,6 @@ func Exercise(t *testing.T, s Backend) {
 	t.Helper()
 	ctx := t.Context()
 	caption := "y"
-	var p social.Post
 	for _, err := range []error{
 		second(s.PutCircle(ctx, social.Circle{ID: "c", Owner: "a"}, []string{"b", "d"}, here)),
 		s.PutAuthor(ctx, social.Author{ID: "a", Name: "A"}, here),

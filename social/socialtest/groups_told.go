@@ -15,7 +15,7 @@ func (e *env) postByEvent(id, author string, a social.Audience) social.Post {
 	e.ok(err)
 	require.True(e, created)
 	e.pass(time.Second)
-	return p
+	return p.Post
 }
 
 // groupsTaken creates a group with an id that posts of another system already use for a circle that

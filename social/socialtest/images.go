@@ -9,7 +9,7 @@ import (
 )
 
 // photo reserves files for a post and creates the post with them.
-func (e *env) photo(id, author string, keys ...string) (social.Post, bool, error) {
+func (e *env) photo(id, author string, keys ...string) (social.Written, bool, error) {
 	e.Helper()
 	e.ok(e.ReserveFiles(e.ctx, id, keys))
 	p := social.Post{ID: id, Author: author, Audience: public(), CreatedAt: e.clock().Unix(), Images: []social.Image{{URL: social.ImagePath + keys[0]}}}
@@ -109,7 +109,7 @@ func filesJobs(e *env) {
 // filesKey checks that an idempotency key identifies a post by the content of its images, not by
 // their random names.
 func filesKey(e *env) {
-	try := func(id, digest string) (social.Post, bool, error) {
+	try := func(id, digest string) (social.Written, bool, error) {
 		e.ok(e.ReserveFiles(e.ctx, id, []string{id + "-key"}))
 		p := social.Post{ID: id, Author: "a", Audience: public(), CreatedAt: e.clock().Unix(), Images: []social.Image{{URL: "/media/" + id, Thumbnail: "/media/t" + id, Width: 2, Height: 1, Color: "#000000", Alt: "x", Digest: digest}}}
 		return e.CreatePost(e.ctx, p, social.Creation{Key: "key", Files: 1})
@@ -130,8 +130,8 @@ func filesKey(e *env) {
 }
 
 // mustCreate fails the test unless the post was created.
-func mustCreate(e *env) func(social.Post, bool, error) {
-	return func(_ social.Post, created bool, err error) {
+func mustCreate(e *env) func(social.Written, bool, error) {
+	return func(_ social.Written, created bool, err error) {
 		e.Helper()
 		require.NoError(e, err)
 		require.True(e, created)

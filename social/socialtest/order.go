@@ -68,10 +68,10 @@ func groupsApart(e *env) {
 		e.pass(time.Second)
 		reported, _, err := e.CreatePost(e.ctx, social.Post{ID: "post:" + g, Author: "o", Caption: "z", Audience: inCircles(g), CreatedAt: theirs().Unix()}, social.Creation{At: theirs()})
 		e.ok(err)
-		e.sees(true, g, "o", reported)
+		e.sees(true, g, "o", reported.Post)
 		e.invited(g, local)
 		require.True(e, must[bool](e)(e.AddMember(e.ctx, g, local, local, here)))
-		e.sees(false, g, local, reported)
+		e.sees(false, g, local, reported.Post)
 		e.sees(true, g, local, e.create(social.Post{Author: "o", Caption: "last", Audience: inCircles(g)}))
 		e.pass(time.Minute)
 	}

@@ -35,7 +35,7 @@ var referring = []reference{
 	{"mention of an event", func(e *env, b string) func() bool {
 		p, _, err := e.CreatePost(e.ctx, social.Post{ID: "post:of" + b, Author: "a", Caption: "x", Mentions: []string{b}, CreatedAt: e.clock().Unix()}, social.Creation{At: e.clock()})
 		e.ok(err)
-		return visible(e, b, p)
+		return visible(e, b, p.Post)
 	}},
 	{"follow", func(e *env, b string) func() bool {
 		e.follow(b, "a")
@@ -86,11 +86,11 @@ var referring = []reference{
 	{"post", func(e *env, b string) func() bool { return visible(e, "f", e.publish(b, public())) }},
 	{"like", func(e *env, b string) func() bool {
 		p := e.publish("a", public())
-		must2(e)(e.Like(e.ctx, b, p.ID))
+		e.like(b, p.ID)
 		return func() bool { return e.card(b, p.ID).HasLiked }
 	}},
 	{"likes of an author", func(e *env, b string) func() bool {
-		must2(e)(e.Like(e.ctx, "f", e.publish(b, public()).ID))
+		e.like("f", e.publish(b, public()).ID)
 		return func() bool { return must[map[string]int](e)(e.Affinities(e.ctx, "f", time.Unix(1, 0)))[b] > 0 }
 	}},
 	{"replies to an author", func(e *env, b string) func() bool {

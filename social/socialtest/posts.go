@@ -1,6 +1,7 @@
 package socialtest
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,7 +32,7 @@ func cards(e *env) {
 	require.Equal(e, social.Author{ID: "a", Name: "Ada", ImageURL: "https://example.com/a.png"}, got[0].Author)
 
 	caption := "edited"
-	edited := must[social.Post](e)(e.EditPost(e.ctx, a.ID, "a", social.Edit{Caption: &caption}, here))
+	edited := e.edited(a.ID, "a", social.Edit{Caption: &caption})
 	require.Equal(e, int64(2), edited.Version)
 	got = read(social.PostVersion{ID: a.ID, Version: 1}, social.PostVersion{ID: a.ID, Version: 2}, social.PostVersion{ID: a.ID, Version: 3})
 	require.Contains(e, string(got[0].Content), "edited")
@@ -71,7 +72,8 @@ func create(e *env) {
 	require.True(e, created)
 	require.Nil(e, got.Audience.Circles)
 	require.Equal(e, []string{"b"}, got.Grants)
-	require.Equal(e, got, e.row("post:r1"))
+	require.Equal(e, got.Post, e.row("post:r1"))
+	require.Zero(e, got.Card, "nobody here has written it")
 	again, created, err := e.CreatePost(e.ctx, remote, social.Creation{At: e.now})
 	require.NoError(e, err)
 	require.False(e, created, "the event arrived before")
@@ -85,17 +87,24 @@ func create(e *env) {
 func idempotency(e *env) {
 	e.putCircle("c1", "a")
 	p := social.Post{Author: "a", Caption: "x", Audience: inCircles("c1")}
-	send := func(p social.Post, key string) (social.Post, bool, error) {
+	send := func(p social.Post, key string) (social.Written, bool, error) {
 		return e.CreatePost(e.ctx, p, social.Creation{Key: key})
 	}
 	first, created, err := send(p, "k1")
 	require.NoError(e, err)
 	require.True(e, created)
+	require.Equal(e, e.card("a", first.ID), first.Card)
 	e.pass(social.KeyLives - time.Second)
 	again, created, err := send(p, "k1")
 	require.NoError(e, err)
 	require.False(e, created)
 	require.Equal(e, first, again)
+	e.like("a", first.ID)
+	again, _, err = send(p, "k1")
+	require.NoError(e, err)
+	require.True(e, again.Card.HasLiked, "the post as it is now")
+	require.Equal(e, e.card("a", first.ID), again.Card)
+	require.Equal(e, int64(1), again.Likes)
 	for name, other := range map[string]func(*social.Post){
 		"caption":  func(p *social.Post) { p.Caption = "y" },
 		"audience": func(p *social.Post) { p.Audience = public() },
@@ -181,18 +190,18 @@ func edit(e *env) {
 	})
 	e.pass(time.Minute)
 	caption, tags, alts := "new #two", []string{"u"}, []string{"first", "second"}
-	got := must[social.Post](e)(e.EditPost(e.ctx, p.ID, "a", social.Edit{Caption: &caption}, here))
+	got := e.edited(p.ID, "a", social.Edit{Caption: &caption})
 	want := p
 	want.Caption, want.EditedAt, want.Version = caption, e.now.Unix(), 2
 	require.Equal(e, want, got)
-	got = must[social.Post](e)(e.EditPost(e.ctx, p.ID, "", social.Edit{Tags: &tags, Alts: &alts}, here))
+	got = e.edited(p.ID, "", social.Edit{Tags: &tags, Alts: &alts})
 	want.Tags, want.Version, want.Images = tags, 3, []social.Image{{URL: "/media/k1", Alt: "first"}, {URL: "/media/k2", Alt: "second"}}
 	require.Equal(e, want, got)
 	require.Equal(e, want, e.row(p.ID))
 	require.Contains(e, string(e.card("m", p.ID).Content), `"tags":["u","two"]`)
 	require.Equal(e, p.CreatedAt, e.card("m", p.ID).CreatedAt, "an edit never moves a post")
 	e.pass(time.Minute)
-	require.Equal(e, want, must[social.Post](e)(e.EditPost(e.ctx, p.ID, "a", social.Edit{}, here)))
+	require.Equal(e, want, e.edited(p.ID, "a", social.Edit{}))
 
 	try := func(id, by string, edit social.Edit) error {
 		_, err := e.EditPost(e.ctx, id, by, edit, here)
@@ -248,7 +257,7 @@ func deletes(e *env) {
 func counts(e *env) {
 	p := e.post("a", public())
 	e.ok(e.SetCounts(e.ctx, p.ID, social.Counts{Likes: 10, Comments: 3}, here))
-	must2(e)(e.Like(e.ctx, "b", p.ID))
+	e.like("b", p.ID)
 	c := e.card("b", p.ID)
 	require.Equal(e, [2]int64{11, 3}, [2]int64{c.Likes, c.Comments}, "likes given here are added to the reported ones")
 	require.Equal(e, int64(1), c.Version, "counts do not change the version")
@@ -324,10 +333,23 @@ func oneSecond(e *env) {
 	}
 }
 
-func must2(e *env) func(int64, bool, error) int64 {
-	return func(n int64, _ bool, err error) int64 {
-		e.Helper()
-		require.NoError(e, err)
-		return n
-	}
+// like and unlike return the likes after a call, and check its card.
+func (e *env) like(agent, post string) int64   { e.Helper(); return e.react(e.Like, agent, post) }
+func (e *env) unlike(agent, post string) int64 { e.Helper(); return e.react(e.Unlike, agent, post) }
+
+func (e *env) react(do func(ctx context.Context, agent, post string) (social.Card, bool, error), agent, post string) int64 {
+	e.Helper()
+	card, _, err := do(e.ctx, agent, post)
+	require.NoError(e, err)
+	require.Equal(e, e.card(agent, post), card)
+	return card.Likes
+}
+
+// edited edits a post, and checks the card that the call returns.
+func (e *env) edited(id, by string, edit social.Edit) social.Post {
+	e.Helper()
+	post, err := e.EditPost(e.ctx, id, by, edit, here)
+	require.NoError(e, err)
+	require.Equal(e, e.card(by, id), post.Card)
+	return post.Post
 }

@@ -129,7 +129,8 @@ func (w *walk) newPost() {
 	}
 	require.NoError(w, err)
 	require.True(w, created)
-	w.m.addPost(&got)
+	require.Equal(w, w.card(author, got.ID), got.Card)
+	w.m.addPost(&got.Post)
 }
 
 // doReply replies to a post or a reply, which the agent may not be allowed to see or reply to.
@@ -152,7 +153,8 @@ func (w *walk) doReply() {
 	require.NoError(w, err)
 	require.True(w, created)
 	require.Equal(w, cmp.Or(p.Root, p.ID), got.Root)
-	w.m.posts[got.ID] = &got
+	require.Equal(w, w.card(r.Author, got.ID), got.Card)
+	w.m.posts[got.ID] = &got.Post
 }
 
 func (w *walk) doFollow() {
@@ -391,7 +393,7 @@ func (w *walk) doLike() {
 	if like {
 		do = w.Like
 	}
-	n, changed, err := do(w.ctx, agent, p.ID)
+	card, changed, err := do(w.ctx, agent, p.ID)
 	switch {
 	case like && !d.Visible:
 		require.ErrorIs(w, err, feed.ErrNotFound)
@@ -410,7 +412,8 @@ func (w *walk) doLike() {
 	if d.Visible {
 		want = w.m.likesOf(p.ID)
 	}
-	require.Equal(w, want, n)
+	require.Equal(w, want, card.Likes)
+	require.Equal(w, w.card(agent, p.ID), card)
 }
 
 // doPost edits or deletes a post, possibly of another author.
@@ -424,7 +427,7 @@ func (w *walk) doPost() {
 		by = p.Author
 	}
 	var err error
-	var got social.Post
+	var got social.Written
 	ended := p.IsReply() && w.m.posts[p.Root].Deleted
 	if w.r.IntN(2) == 0 {
 		caption := fmt.Sprintf("edited %d #new", w.n)
@@ -438,9 +441,11 @@ func (w *walk) doPost() {
 	case !p.Deleted && by == p.Author && !p.Remote():
 		require.NoError(w, err)
 		if got.ID == "" {
-			got = w.row(p.ID)
+			got.Post = w.row(p.ID)
+		} else {
+			require.Equal(w, w.card(by, p.ID), got.Card)
 		}
-		w.m.posts[p.ID] = &got
+		w.m.posts[p.ID] = &got.Post
 	case w.m.decide(by, p).Visible:
 		require.ErrorIs(w, err, feed.ErrForbidden)
 	default:

@@ -167,7 +167,7 @@ func removals(e *env) {
 		}
 	}
 	caption := "again"
-	must[social.Post](e)(e.EditPost(e.ctx, only.ID, "troll", social.Edit{Caption: &caption}, here))
+	e.edited(only.ID, "troll", social.Edit{Caption: &caption})
 	e.sees(false, "g", "m", only)
 	e.ok(e.EraseAgent(e.ctx, "o"))
 	require.Empty(e, e.card("troll", only.ID).Removed[0].Reason, "the reason is erased with who gave it")
@@ -281,7 +281,7 @@ func removalsReported(e *env) {
 		p := social.Post{ID: "post:p", Author: "a", CreatedAt: e.clock().Unix(), Caption: "x", Audience: audience, Mentions: []string{"n"}}
 		got, _, err := e.CreatePost(e.ctx, p, social.Creation{At: e.clock()})
 		e.ok(err)
-		return got
+		return got.Post
 	}
 	e.cardsOf("a")
 	p := report(inCircles("g"))
@@ -349,7 +349,7 @@ func removalsOfReused(e *env) {
 		e.Helper()
 		e.pass(time.Second)
 		p := social.Post{ID: id, Author: "a", CreatedAt: e.clock().Unix(), Caption: "x", Audience: audience}
-		return must[social.Post](e)(first(e.CreatePost(e.ctx, p, social.Creation{At: e.clock()})))
+		return must[social.Written](e)(first(e.CreatePost(e.ctx, p, social.Creation{At: e.clock()}))).Post
 	}
 	put()
 	wide, only := report("post:w", social.Audience{Followers: true, Circles: []string{"g"}}), report("post:p", inCircles("g"))

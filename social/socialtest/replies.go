@@ -74,8 +74,8 @@ func replies(e *env) {
 	e.ok(e.DeletePost(e.ctx, third.ID, "b", here))
 	require.Equal(e, [2]int64{1, 1}, [2]int64{e.card("", root.ID).Comments, e.card("", root.ID).Commenters})
 	caption := "edited"
-	require.Equal(e, "edited", must[social.Post](e)(e.EditPost(e.ctx, second.ID, "c", social.Edit{Caption: &caption}, here)).Caption)
-	require.EqualValues(e, 1, must2(e)(e.Like(e.ctx, "s", second.ID)))
+	require.Equal(e, "edited", e.edited(second.ID, "c", social.Edit{Caption: &caption}).Caption)
+	require.EqualValues(e, 1, e.like("s", second.ID))
 	require.NotContains(e, e.dirty(), "index "+second.ID)
 
 	e.ok(e.DeletePost(e.ctx, root.ID, "a", here))

@@ -117,9 +117,9 @@ func repliesOfOthers(e *env) {
 		require.NotContains(e, e.under(reader, root.ID, true), other.ID, name)
 		require.ErrorIs(e, third2(e.CreatePost(e.ctx, reply(reader, other.ID), social.Creation{})), feed.ErrNotFound, name)
 		require.ErrorIs(e, third2(e.Like(e.ctx, reader, other.ID)), feed.ErrNotFound, name)
-		n, _, err := e.Unlike(e.ctx, reader, other.ID)
+		card, _, err := e.Unlike(e.ctx, reader, other.ID)
 		require.NoError(e, err)
-		require.Zero(e, n, name)
+		require.Equal(e, social.Card{ID: other.ID}, card, name)
 	}
 	for _, s := range shuts {
 		root, _, other := e.repliedBefore(s)

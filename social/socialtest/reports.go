@@ -41,9 +41,9 @@ func (w *walk) doReport() {
 	got, created, err := w.CreatePost(w.ctx, q, social.Creation{At: w.now})
 	require.NoError(w, err)
 	require.True(w, created)
-	w.m.reported(&got, w.now, narrows)
+	w.m.reported(&got.Post, w.now, narrows)
 	if narrows {
-		w.widensNothing(p, &got)
+		w.widensNothing(p, &got.Post)
 	}
 }
 

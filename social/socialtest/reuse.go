@@ -83,7 +83,7 @@ func likesOfReused(e *env) {
 	p := social.Post{ID: reused, Author: "a", Caption: "Help the animal shelter", Audience: public()}
 	e.event(p, 100*time.Second)
 	for _, agent := range []string{"l", "m", "n", "o", "p"} {
-		must2(e)(e.Like(e.ctx, agent, reused)) // now, later than the times of the events
+		e.like(agent, reused) // now, later than the times of the events
 	}
 	require.True(e, e.card("l", reused).HasLiked)
 	e.deleted(reused, 50*time.Second)
@@ -97,17 +97,17 @@ func likesOfReused(e *env) {
 		require.False(e, c.HasLiked)
 	}
 	none()
-	require.Zero(e, must2(e)(e.Unlike(e.ctx, "m", reused)), "a like from before the deletion does not count")
+	require.Zero(e, e.unlike("m", reused), "a like from before the deletion does not count")
 	none()
-	n, changed, err := e.Like(e.ctx, "n", reused)
+	card, changed, err := e.Like(e.ctx, "n", reused)
 	require.NoError(e, err)
 	require.True(e, changed)
-	require.Equal(e, int64(1), n)
+	require.Equal(e, int64(1), card.Likes)
 	require.True(e, e.card("n", reused).HasLiked)
 	e.swept()
 	require.Equal(e, int64(1), e.card("n", reused).Likes)
 	require.True(e, e.card("n", reused).HasLiked, "the cleanup removes only old likes")
-	require.Zero(e, must2(e)(e.Unlike(e.ctx, "n", reused)))
+	require.Zero(e, e.unlike("n", reused))
 	none()
 }
 
@@ -115,11 +115,11 @@ func likesOfReused(e *env) {
 func likesInAnyOrder(e *env) {
 	p := social.Post{ID: reused, Author: "a", Caption: "first", Audience: public()}
 	e.event(p, 100*time.Second)
-	must2(e)(e.Like(e.ctx, "l", reused))
+	e.like("l", reused)
 	p.Caption = "second"
 	e.event(p, 40*time.Second)
 	require.True(e, e.card("l", reused).HasLiked, "the event may be a repetition for the same post")
-	must2(e)(e.Like(e.ctx, "m", reused))
+	e.like("m", reused)
 	e.deleted(reused, 50*time.Second)
 	c := e.card("m", reused)
 	require.Equal(e, int64(1), c.Likes)
@@ -131,14 +131,14 @@ func likesInAnyOrder(e *env) {
 
 func likesByErased(e *env) {
 	p := e.post("a", public())
-	must2(e)(e.Like(e.ctx, "l", p.ID))
+	e.like("l", p.ID)
 	e.ok(e.EraseAgent(e.ctx, "l"))
 	require.False(e, e.card("l", p.ID).HasLiked, "removed at once, before the cleanup")
 	require.Empty(e, must[map[string]int](e)(e.Affinities(e.ctx, "l", time.Unix(1, 0))))
-	n, changed, err := e.Like(e.ctx, "l", p.ID)
+	card, changed, err := e.Like(e.ctx, "l", p.ID)
 	require.NoError(e, err)
 	require.True(e, changed, "the id belongs to a new agent")
-	require.Equal(e, int64(1), n)
+	require.Equal(e, int64(1), card.Likes)
 	e.eraseAll("l")
 	require.True(e, e.card("l", p.ID).HasLiked)
 	require.Equal(e, int64(1), e.card("l", p.ID).Likes)
@@ -146,13 +146,13 @@ func likesByErased(e *env) {
 
 func affinityToErased(e *env) {
 	since := e.now
-	must2(e)(e.Like(e.ctx, "l", e.post("a", public()).ID))
+	e.like("l", e.post("a", public()).ID)
 	e.pass(time.Second)
 	e.ok(e.EraseAuthor(e.ctx, "a"))
 	require.Empty(e, must[map[string]int](e)(e.Affinities(e.ctx, "l", since)))
 	e.eraseAll("a")
 	e.pass(time.Second)
-	must2(e)(e.Like(e.ctx, "l", e.post("a", public()).ID))
+	e.like("l", e.post("a", public()).ID)
 	require.Equal(e, map[string]int{"a": 1}, must[map[string]int](e)(e.Affinities(e.ctx, "l", since)))
 }
 
@@ -189,7 +189,7 @@ func changesOfReused(e *env) {
 func postsOfErased(e *env) {
 	p := social.Post{ID: reused, Author: "a", Caption: "first", Audience: public(), Mentions: []string{"m"}}
 	e.event(p, 10*time.Second)
-	must2(e)(e.Like(e.ctx, "l", reused))
+	e.like("l", reused)
 	e.pass(time.Second)
 	e.ok(e.EraseAgent(e.ctx, "a"))
 	require.False(e, e.card("a", reused).Visible, "the id's next agent does not own its old posts")

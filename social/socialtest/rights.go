@@ -201,7 +201,7 @@ func affinities(e *env) {
 	like := func(agent, author string, n int) (posts []social.Post) {
 		for range n {
 			p := e.post(author, public())
-			must2(e)(e.Like(e.ctx, agent, p.ID))
+			e.like(agent, p.ID)
 			posts = append(posts, p)
 		}
 		return posts
@@ -213,7 +213,7 @@ func affinities(e *env) {
 	gone := like("m", "ann", 3)[0]
 	like("m", "bob", 1)
 	like("other", "ann", 1)
-	must2(e)(e.Unlike(e.ctx, "m", like("m", "cid", 1)[0].ID))
+	e.unlike("m", like("m", "cid", 1)[0].ID)
 	e.ok(e.DeletePost(e.ctx, gone.ID, "ann", here))
 	require.Equal(e, map[string]int{"ann": 3, "bob": 1}, must[map[string]int](e)(e.Affinities(e.ctx, "m", since)))
 	require.Equal(e, map[string]int{"ann": 3, "bob": 1, "old": 2}, must[map[string]int](e)(e.Affinities(e.ctx, "m", before)))

@@ -273,7 +273,8 @@ func (e *env) create(p social.Post) social.Post {
 	post, created, err := e.CreatePost(e.ctx, p, social.Creation{})
 	require.NoError(e, err)
 	require.True(e, created)
-	return post
+	require.Equal(e, e.card(p.Author, post.ID), post.Card)
+	return post.Post
 }
 
 // card reads one post for a reader.

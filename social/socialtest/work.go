@@ -29,7 +29,7 @@ func (e *env) steps() []step {
 		return func() error {
 			p.Author, p.Caption, p.ID = "a", "x", "post:"+key
 			created, _, err := e.CreatePost(e.ctx, p, social.Creation{})
-			posts[key] = created
+			posts[key] = created.Post
 			return err
 		}
 	}
@@ -215,7 +215,7 @@ func purge(e *env) {
 	e.putCircle("c", "a", "m")
 	p := e.post("a", social.Audience{Public: true, Circles: []string{"c"}}, "b")
 	kept := e.post("a", public())
-	must2(e)(e.Like(e.ctx, "b", p.ID))
+	e.like("b", p.ID)
 	e.follow("b", "a")
 	e.unfollow("b", "a")
 	e.ok(e.DeletePost(e.ctx, p.ID, "a", here))

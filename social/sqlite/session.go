@@ -55,11 +55,8 @@ func (q querying) Exec(text string, args ...any) (changed int64, err error) {
 	return res.RowsAffected()
 }
 
-// Later is Exec: there is no round trip to save.
-func (q querying) Later(text string, args ...any) error {
-	_, err := q.Exec(text, args...)
-	return err
-}
+// Later is All: there is no round trip to save.
+func (q querying) Later(r sqlstore.Reading) error { return q.All(r) }
 
 // Row reads one row and reports whether there is one.
 func (q querying) Row(into []any, text string, args ...any) (found bool, err error) {

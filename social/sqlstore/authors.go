@@ -107,7 +107,7 @@ func (st *standing) between(reader, author string) Reading {
 	st.self = reader != "" && reader == author
 	return Reading{Statement{
 		`SELECT EXISTS (SELECT 1 FROM follows f LEFT JOIN authors a ON a.id = f.author
-			WHERE f.agent = $1 AND f.author = $2 AND f.gone = 0 AND f.at > coalesce(a.erased, 0) AND f.at > ` + erasedAgent("$1") + `),
+			WHERE f.agent = $1 AND f.author = $2 AND ` + followsNow + `),
 		` + blocks("$1", "$2") + `, ` + blocks("$2", "$1"),
 		[]any{reader, author},
 	}, func(scan Scan) error {

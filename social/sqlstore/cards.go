@@ -37,7 +37,7 @@ func (f *facts) scan(scan Scan, more ...any) error {
 	if err != nil {
 		return err
 	}
-	f.post.Audience = social.Audience{Public: reach == social.ToAll, Followers: reach == social.ToFollowers}
+	f.post.Audience = reach.Audience()
 	f.rel.Pulled = delivery == social.Pull
 	f.rel.Member, f.rel.Muted = f.memberBut(nil)
 	f.post.Deleted = !f.there
@@ -85,8 +85,7 @@ func (f *facts) decide() social.Decision { return social.Decide(&f.post, f.rel) 
 // follows or likes: a probe for each post costs the same for every reader.
 var factColumns = `p.author, p.origin, p.reach, p.reply, p.react, coalesce(a.delivery, 'push'),
 	p.gone = 0 AND p.created > coalesce(a.erased, 0) AS there,
-	EXISTS (SELECT 1 FROM follows f WHERE f.agent = $1 AND f.author = p.author AND f.gone = 0
-		AND f.at > ` + erasedReader + ` AND f.at > coalesce(a.erased, 0) OFFSET 0),
+	EXISTS (SELECT 1 FROM follows f WHERE f.agent = $1 AND f.author = p.author AND ` + followsNow + ` OFFSET 0),
 	EXISTS (SELECT 1 FROM follows f WHERE f.agent = $1 AND f.author = '` + social.Server + `' AND f.gone = 0
 		AND f.at > ` + erasedReader + ` OFFSET 0),
 	` + circlesOfPost + `,
@@ -105,11 +104,13 @@ var factColumns = `p.author, p.origin, p.reach, p.reply, p.react, coalesce(a.del
 // see order.go. Id and name follow, unless it is a plain circle of another agent; the name only if
 // the reader is a member or the owner.
 var circlesOfPost = listOf(`CASE WHEN `+placed+` THEN CASE WHEN mu.id <> '' THEN '`+seesMuted+`' ELSE '`+seesThrough+`' END ELSE '`+seesNothing+`' END || CASE WHEN c.kind = 'circle' AND c.owner <> $1 THEN '' WHEN c.owner = $1 OR m.at > 0 THEN c.id || ' ' || c.name ELSE c.id || ' ' END`, `post_circles pc
-	JOIN circles c ON c.id = pc.circle AND (c.owner = pc.author OR c.kind <> 'circle') AND c.gone = 0 AND c.dropped < pc.incarnation
-		AND c.put > coalesce((SELECT o.erased_agent FROM authors o WHERE o.id = c.owner), 0)
+	`+addressedCircle+` AND c.put > coalesce((SELECT o.erased_agent FROM authors o WHERE o.id = c.owner), 0)
 	LEFT JOIN members m ON m.circle = pc.circle AND m.agent = $1 AND m.gone = 0 AND m.at > `+erasedReader+`
 	LEFT JOIN mutes mu ON mu.agent = $1 AND mu.kind = '`+string(social.MuteCircle)+`' AND mu.id = pc.circle AND m.since > 0
 	WHERE pc.post = p.id AND (m.at > 0 OR pc.author = $1)`)
+
+// addressedCircle joins the circle c that a row pc of a post addresses.
+const addressedCircle = `JOIN circles c ON c.id = pc.circle AND (c.owner = pc.author OR c.kind <> 'circle') AND c.gone = 0 AND c.dropped < pc.incarnation`
 
 const (
 	seesThrough = `+`
@@ -146,6 +147,9 @@ const ownCircle = `EXISTS (SELECT 1 FROM post_circles pc WHERE pc.post = p.id AN
 
 // erasedReader selects the stamp up to which the reader $1 is erased; 0 means never.
 const erasedReader = `coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0)`
+
+// followsNow is true for a follow f by the reader $1 of an author a that neither's erasure has ended.
+const followsNow = `f.gone = 0 AND f.at > ` + erasedReader + ` AND f.at > coalesce(a.erased, 0)`
 
 // ofAuthors joins posts p with their authors a.
 const ofAuthors = `LEFT JOIN authors a ON a.id = p.author`
@@ -234,13 +238,11 @@ func (s *Store) cards(ctx context.Context, what string, asked []social.Asked, te
 		return cards, nil
 	}
 	err := s.read(ctx, func(q *Query) {
-		list := q.found(asked, text, args...)
+		var list []*foundCard
+		q.read(found(asked, func(f *foundCard) { list = append(list, f) }, text, args...))
 		q.readRoots(list)
 		for _, f := range list {
-			c := f.resolve()
-			if c.Visible {
-				cards[f.i] = c
-			}
+			cards[f.i] = f.resolve()
 		}
 	})
 	if err != nil {
@@ -257,9 +259,9 @@ type foundCard struct {
 	granted bool
 }
 
-// found reads the cards of the posts that exist.
-func (q *Query) found(asked []social.Asked, text string, args ...any) (list []*foundCard) {
-	q.each(func(scan Scan) error {
+// found is the reading of the cards of the posts that exist.
+func found(asked []social.Asked, take func(*foundCard), text string, args ...any) Reading {
+	return Reading{Statement{text, args}, func(scan Scan) error {
 		f := &foundCard{}
 		c := &f.card
 		var content []byte
@@ -268,11 +270,38 @@ func (q *Query) found(asked []social.Asked, text string, args ...any) (list []*f
 		if err == nil {
 			f.rel.Reader, c.ID = asked[f.i].Reader, asked[f.i].ID
 			c.Author.ID, c.Content, c.Root = f.post.Author, json.RawMessage(content), f.post.Root
-			list = append(list, f)
+			take(f)
 		}
 		return err
-	}, text, args...)
-	return list
+	}}
+}
+
+// foundOne is the reading of one card, if the post exists.
+func foundOne(reader, id string, take func(*foundCard)) Reading {
+	return found(askedBy(reader, []string{id}), take, cardsText, reader, Table{[]string{id}, []int64{0}})
+}
+
+// card reads the card of a post. One that does not exist is like a tombstone.
+func (q *Query) card(reader, id string) *foundCard {
+	f := &foundCard{card: social.Card{ID: id}}
+	f.post.Deleted = true
+	q.read(foundOne(reader, id, func(found *foundCard) { f = found }))
+	if f.post.IsReply() {
+		f.under(q.ownFacts(reader, f.post.Root))
+	}
+	return f
+}
+
+// cardLater reads the card of an existing post as the transaction leaves it.
+func (t *Tx) cardLater(card *social.Card, reader string, p *social.Post) {
+	f := &foundCard{}
+	t.readLater(foundOne(reader, p.ID, func(found *foundCard) { f, *card = found, found.resolve() }))
+	if p.IsReply() {
+		t.readLater(statuses(reader, []string{p.Root}, func(root *facts, _ int, _ int64) {
+			f.under(root)
+			*card = f.resolve()
+		}))
+	}
 }
 
 // readRoots reads the facts of the root posts of replies, with one statement per reader.
@@ -288,33 +317,40 @@ func (q *Query) readRoots(list []*foundCard) {
 	}
 	for reader, under := range replies {
 		ids := slices.Collect(maps.Keys(under))
-		q.listStatuses(reader, ids, func(root *facts, i int, _ int64) {
+		q.read(statuses(reader, ids, func(root *facts, i int, _ int64) {
 			for _, f := range under[ids[i]] {
 				f.under(root)
 			}
-		})
+		}))
 	}
 }
 
-// listStatuses reads the facts of known posts, each with its index in ids and its time of creation.
-func (q *Query) listStatuses(reader string, ids []string, found func(f *facts, i int, at int64)) {
-	q.each(func(scan Scan) error {
+// statuses is the reading of the facts of known posts, each with its index in ids and its time of
+// creation.
+func statuses(reader string, ids []string, take func(f *facts, i int, at int64)) Reading {
+	return Reading{Statement{statusesText, []any{reader, ids}}, func(scan Scan) error {
 		f := &facts{rel: social.Relation{Reader: reader}}
 		var i int
 		var at int64
 		err := f.scan(scan, &i, &at)
 		if err == nil {
-			found(f, i, at)
+			take(f, i, at)
 		}
 		return err
-	}, `SELECT `+factColumns+`, j.i - 1, p.created_at FROM unnest((SELECT $2::text[])) WITH ORDINALITY j (id, i)
-		JOIN posts p ON p.id = j.id `+ofAuthors+` WHERE p.author <> ''`, reader, ids)
+	}}
 }
 
-// resolve applies the decision and returns the card for its reader.
+var statusesText = `SELECT ` + factColumns + `, j.i - 1, p.created_at FROM unnest((SELECT $2::text[])) WITH ORDINALITY j (id, i)
+	JOIN posts p ON p.id = j.id ` + ofAuthors + ` WHERE p.author <> ''`
+
+// resolve applies the decision and returns the card for its reader, with nothing but the id if it is
+// hidden from them.
 func (f *foundCard) resolve() social.Card {
 	c, d := f.card, f.decide()
-	c.Public = d.Visible && f.post.Audience.Public && !f.granted
+	if !d.Visible {
+		return social.Card{ID: c.ID}
+	}
+	c.Public = f.post.Audience.Public && !f.granted
 	c.Visible, c.Replies, c.Reason, c.CanReply, c.CanReact = d.Visible, d.Replies, d.Reason, d.CanReply, d.CanReact
 	c.Circles = f.named()
 	if c.Author.ID == f.rel.Reader {
@@ -333,11 +369,11 @@ func (s *Store) ListStatuses(ctx context.Context, agent string, ids []string) ([
 		return list, nil
 	}
 	err := s.read(ctx, func(q *Query) {
-		q.listStatuses(agent, ids, func(f *facts, i int, at int64) {
+		q.read(statuses(agent, ids, func(f *facts, i int, at int64) {
 			d := f.decide()
 			e := social.Entry{Position: social.Position{At: at, ID: ids[i]}, Author: f.post.Author}
 			list[i] = social.ListStatus{Entry: e, Found: true, Listed: d.Listed, Reason: d.Reason}
-		})
+		}))
 	})
 	if err != nil {
 		return nil, s.failed(ctx, "read standings", err)

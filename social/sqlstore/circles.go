@@ -49,6 +49,9 @@ func erasedAgent(column string) string {
 	return strings.Replace(erasedReader, "$1", column, 1)
 }
 
+// circleThere is true for a circle c that exists: see [circle.alive].
+var circleThere = `c.gone = 0 AND c.put > ` + erasedAgent("c.owner")
+
 // circle reads one; mode changing locks it, and with it its members.
 func (q *Query) circle(mode lock, id string) *circle {
 	c := &circle{Circle: social.Circle{ID: id}}

@@ -11,15 +11,14 @@ import (
 )
 
 // EditPost implements [social.Posts].
-func (s *Store) EditPost(ctx context.Context, id, by string, e social.Edit, at time.Time) (social.Post, error) {
+func (s *Store) EditPost(ctx context.Context, id, by string, e social.Edit, at time.Time) (post social.Written, err error) {
 	if err := checkChange(id, by, at, s.opts.Clock()); err != nil {
-		return social.Post{}, err
+		return social.Written{}, err
 	}
 	if err := e.Validate(); err != nil {
-		return social.Post{}, err
+		return social.Written{}, err
 	}
-	var post social.Post
-	err := s.write(ctx, func(t *Tx) {
+	err = s.write(ctx, func(t *Tx) {
 		t.lowerIfOld(at)
 		r, err := t.editable(id, by, at)
 		if err != nil {
@@ -32,11 +31,6 @@ func (s *Store) EditPost(ctx context.Context, id, by string, e social.Edit, at t
 				return
 			}
 		}
-		byAgent := by != "" && at.IsZero() // as opposed to an admin or an event
-		if byAgent && r.Post.IsReply() && !t.facts(by, id).decide().Visible {
-			t.fail(fmt.Errorf("%s: %w", id, feed.ErrNotFound)) // its root post was deleted; the job that follows deletes it, too
-			return
-		}
 		stamp := social.ChangeTime(at, t.now, r.Latest())
 		edited := r.Edit(e, stamp)
 		if edited {
@@ -45,13 +39,16 @@ func (s *Store) EditPost(ctx context.Context, id, by string, e social.Edit, at t
 				t.indexed(&r.Post, jobs.PriorityLater)
 			}
 		}
-		post = (social.Post{})
+		post = social.Written{}
 		if r.Alive() {
-			post = r.Post
+			post.Post = r.Post
+		}
+		if at.IsZero() {
+			t.cardLater(&post.Card, by, &r.Post)
 		}
 	})
 	if err != nil {
-		return social.Post{}, s.failed(ctx, "edit post", err)
+		return social.Written{}, s.failed(ctx, "edit post", err)
 	}
 	return post, nil
 }
@@ -152,8 +149,7 @@ func (t *Tx) delete(r *record, at int64) {
 	}
 	if alive && r.Alive() { // it was created again before this deletion arrived
 		t.row(into(&r.likesHere), `SELECT count(*) FROM likes WHERE post = $1 AND incarnation > $2`, r.Post.ID, at)
-		t.row(into(&r.commentsHere, &r.repliers), `SELECT count(*), count(DISTINCT author) FROM posts
-			WHERE root = $1 AND root <> '' AND gone = 0 AND root_life > $2 AND removed < $3`, r.Post.ID, at, removedEverywhere)
+		t.row(into(&r.commentsHere, &r.repliers), `SELECT count(*), count(DISTINCT o.author) FROM posts o WHERE `+comments("$1", "$2"), r.Post.ID, at)
 		t.revived(&r.Post)
 	} else {
 		r.commentsHere, r.repliers = 0, 0

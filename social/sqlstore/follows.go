@@ -72,8 +72,7 @@ func (s *Store) FollowAll(ctx context.Context, edges []social.Edge, at time.Time
 // Following implements [social.Follows].
 func (s *Store) Following(ctx context.Context, agent, reader, after string, n int) ([]string, error) {
 	return s.page(ctx, `SELECT f.author FROM follows f LEFT JOIN authors a ON a.id = f.author
-		WHERE f.agent = $1 AND f.gone = 0 AND f.at > `+erasedAgent("$1")+` AND f.at > coalesce(a.erased, 0)
-		AND f.author > $2`+notBlocked(`$4`, `f.author`)+` ORDER BY f.author LIMIT $3`, agent, after, n, reader)
+		WHERE f.agent = $1 AND `+followsNow+` AND f.author > $2`+notBlocked(`$4`, `f.author`)+` ORDER BY f.author LIMIT $3`, agent, after, n, reader)
 }
 
 // Followers implements [social.Follows].

@@ -317,7 +317,7 @@ func (s *Store) CirclesOf(ctx context.Context, agent string, role social.Role, a
 	}
 	err = s.snapshot(ctx, func(q *Query) {
 		list = rowsOf(q, func(c *social.Circle) []any { return append(columnsOf(c), &c.ID, &c.Muted) }, `SELECT `+circleColumns+`, c.id, `+mutes("$1", social.MuteCircle, "c.id")+` `+
-			circlesAs[role]+` AND c.gone = 0 AND c.put > `+erasedAgent("c.owner")+` AND c.id > $2 ORDER BY c.id LIMIT $3`, args...)
+			circlesAs[role]+` AND `+circleThere+` AND c.id > $2 ORDER BY c.id LIMIT $3`, args...)
 		if role != social.RoleInvited {
 			q.newestIn(agent, list)
 		}

@@ -10,12 +10,12 @@ import (
 )
 
 // Like implements [social.Likes].
-func (s *Store) Like(ctx context.Context, agent, post string) (int64, bool, error) {
+func (s *Store) Like(ctx context.Context, agent, post string) (social.Card, bool, error) {
 	return s.like(ctx, agent, post, true)
 }
 
 // Unlike implements [social.Likes].
-func (s *Store) Unlike(ctx context.Context, agent, post string) (int64, bool, error) {
+func (s *Store) Unlike(ctx context.Context, agent, post string) (social.Card, bool, error) {
 	return s.like(ctx, agent, post, false)
 }
 
@@ -45,17 +45,17 @@ var affinitiesText = `SELECT n.author, count(*) FROM (
 	WHERE n.at > ` + erasedAgent("$1") + ` AND n.life > coalesce(a.erased, 0)
 	GROUP BY n.author ORDER BY count(*) DESC, n.author LIMIT $3`
 
-func (s *Store) like(ctx context.Context, agent, post string, on bool) (likes int64, changed bool, err error) {
+func (s *Store) like(ctx context.Context, agent, post string, on bool) (card social.Card, changed bool, err error) {
 	if err := social.CheckAgent(agent); err != nil {
-		return 0, false, err
+		return social.Card{}, false, err
 	}
 	if err := social.CheckPostID(post); err != nil {
-		return 0, false, err
+		return social.Card{}, false, err
 	}
 	err = s.write(ctx, func(t *Tx) {
 		t.lockAgents(doing, agent)
 		t.lockRows("posts", post) // concurrent likes of the post run one after another from here
-		f := t.facts(agent, post)
+		f := t.card(agent, post)
 		d := f.decide()
 		switch {
 		case on && !d.Visible:
@@ -65,21 +65,20 @@ func (s *Store) like(ctx context.Context, agent, post string, on bool) (likes in
 			t.fail(feed.Errorf(feed.ErrForbidden, "%s may not react to %s: not allowed", agent, post))
 			return
 		}
-		likes, changed = t.setLike(agent, post, f, on)
-		if !d.Visible {
-			likes = 0
-		}
+		more, set := t.setLike(agent, post, f.post.Author, on)
+		f.card.Likes, f.card.HasLiked, changed = f.card.Likes+more, on, set
+		card = f.resolve()
 	})
 	if err != nil {
-		return 0, false, s.failed(ctx, "like", err)
+		return social.Card{}, false, s.failed(ctx, "like", err)
 	}
-	return likes, changed, nil
+	return card, changed, nil
 }
 
 // likeOf is the stored like of a post by an agent.
 type likeOf struct {
 	created, deleted int64 // stamps of the post
-	gone             bool
+	gone, reply      bool
 	erased           int64 // stamp of the agent's erasure
 	at, incarnation  int64 // of the like; 0 if there is none
 }
@@ -90,37 +89,35 @@ func (l *likeOf) counted() bool { return l.at > 0 && (l.gone || l.incarnation > 
 
 func (t *Tx) likeOf(agent, post string) *likeOf {
 	l := &likeOf{gone: true}
-	t.row(into(&l.created, &l.deleted, &l.gone, &l.at, &l.incarnation, &l.erased),
-		`SELECT p.created, p.deleted, p.gone > 0, coalesce(l.at, 0), coalesce(l.incarnation, 0), `+erasedAgent("$2")+`
+	t.row(into(&l.created, &l.deleted, &l.gone, &l.reply, &l.at, &l.incarnation, &l.erased),
+		`SELECT p.created, p.deleted, p.gone > 0, p.root <> '', coalesce(l.at, 0), coalesce(l.incarnation, 0), `+erasedAgent("$2")+`
 		FROM posts p LEFT JOIN likes l ON l.post = p.id AND l.agent = $2 WHERE p.id = $1`, post, agent)
 	return l
 }
 
-// setLike changes a like and the count, and returns the count: 0 for an unknown post.
-func (t *Tx) setLike(agent, post string, f *facts, on bool) (likes int64, changed bool) {
+// setLike changes a like of a post by an author, and returns by how much that changes the count.
+func (t *Tx) setLike(agent, post, author string, on bool) (by int64, changed bool) {
 	l := t.likeOf(agent, post)
 	liked := l.counted() && l.at > l.erased
 	if on && !liked {
-		t.exec(`INSERT INTO likes (post, agent, author, at, incarnation) VALUES ($1, $2, $3, $4, $5)
+		t.later(`INSERT INTO likes (post, agent, author, at, incarnation) VALUES ($1, $2, $3, $4, $5)
 			ON CONFLICT (post, agent) DO UPDATE SET author = excluded.author, at = excluded.at, incarnation = excluded.incarnation`,
-			post, agent, f.post.Author, max(social.Stamp(t.now), l.erased+1), l.created)
+			post, agent, author, max(social.Stamp(t.now), l.erased+1), l.created)
 	}
 	if !on && l.at > 0 {
-		t.exec(`DELETE FROM likes WHERE post = $1 AND agent = $2`, post, agent)
+		t.later(`DELETE FROM likes WHERE post = $1 AND agent = $2`, post, agent)
 	}
-	by := 0
 	switch {
 	case on && !l.counted():
 		by = 1
 	case !on && l.counted():
 		by = -1
 	}
-	if by == 0 {
-		t.row(into(&likes), `SELECT likes_here + likes_reported FROM posts WHERE id = $1`, post)
-		return likes, liked != on
+	if by != 0 {
+		t.later(`UPDATE posts SET likes_here = likes_here + $2 WHERE id = $1`, post, by)
 	}
-	if t.row(into(&likes), `UPDATE posts SET likes_here = likes_here + $2 WHERE id = $1 RETURNING likes_here + likes_reported`, post, by) && !f.post.IsReply() {
+	if by != 0 && !l.reply {
 		t.counted(post)
 	}
-	return likes, liked != on
+	return by, liked != on
 }

@@ -38,6 +38,7 @@ func scanPost(scan Scan) (*postFacts, error) {
 		&p.Likes, &p.Comments, &p.Commenters, &p.content, &p.Grants, &p.Root, &p.rootLife, &p.mentioned, &circles, &p.ownCircle, &removed, &removals); err != nil {
 		return p, err
 	}
+	p.Audience = reach.Audience()
 	for _, c := range circles {
 		var to address
 		if _, err := fmt.Sscan(c, &to.incarnation, &to.at); err != nil {
@@ -46,7 +47,6 @@ func scanPost(scan Scan) (*postFacts, error) {
 		id := c[strings.LastIndexByte(c, ' ')+1:] // may be [goneCircle]
 		p.Audience.Circles, p.addressed = append(p.Audience.Circles, id), append(p.addressed, to)
 	}
-	p.Audience.Public, p.Audience.Followers = reach == social.ToAll, reach == social.ToFollowers
 	p.Removed = removed == removedEverywhere
 	var err error
 	p.removals, err = parseRemovals(removals)
@@ -107,7 +107,7 @@ func (a *asking) readCircles(ids []string) {
 		err := scan(&id, &c.there, &c.owner, &c.name, &c.plain, &c.dropped)
 		a.newCircles[id], a.circles[id] = c, c
 		return err
-	}, `SELECT j.value, coalesce(c.gone = 0 AND c.put > `+erasedAgent("c.owner")+`, false), coalesce(c.owner, ''), coalesce(c.name, ''),
+	}, `SELECT j.value, coalesce(`+circleThere+`, false), coalesce(c.owner, ''), coalesce(c.name, ''),
 		coalesce(c.kind = 'circle', true), coalesce(c.dropped, 0) FROM unnest($1::text[]) j (value) LEFT JOIN circles c ON c.id = j.value`, ids)
 }
 

@@ -12,20 +12,24 @@ import (
 )
 
 // CreatePost implements [social.Posts].
-func (s *Store) CreatePost(ctx context.Context, p social.Post, c social.Creation) (post social.Post, created bool, err error) {
+func (s *Store) CreatePost(ctx context.Context, p social.Post, c social.Creation) (post social.Written, created bool, err error) {
 	fresh := p.ID == "" // a generated id cannot exist yet
 	if err := complete(&p, c, s.opts.Clock()); err != nil {
-		return social.Post{}, false, err
+		return social.Written{}, false, err
 	}
 	err = s.write(ctx, func(t *Tx) {
 		t.lowerIfOld(c.At)
-		post, created = t.createOnce(p, c, fresh)
+		post = social.Written{}
+		post.Post, created = t.createOnce(p, c, fresh)
 		if created {
 			t.useFiles(post.ID, c.Files)
 		}
+		if c.At.IsZero() {
+			t.cardLater(&post.Card, p.Author, &post.Post)
+		}
 	})
 	if err != nil {
-		return social.Post{}, false, s.failed(ctx, "create post", err)
+		return social.Written{}, false, s.failed(ctx, "create post", err)
 	}
 	return post, created, nil
 }
@@ -231,7 +235,7 @@ func (t *Tx) checkCircles(p *social.Post, erased int64) (to []circle, err error)
 		return err
 	}, `SELECT `+circleColumns+`, c.id, c.put,
 		coalesce((SELECT m.at FROM members m WHERE m.circle = c.id AND m.agent = $2 AND m.gone = 0), 0) > $3
-		FROM circles c WHERE c.id `+ofList+` AND c.gone = 0 AND c.put > `+erasedAgent("c.owner"), p.Audience.Circles, p.Author, erased)
+		FROM circles c WHERE c.id `+ofList+` AND `+circleThere, p.Audience.Circles, p.Author, erased)
 	for _, id := range p.Audience.Circles {
 		refused, there := takes[id]
 		if !there {

@@ -204,7 +204,7 @@ var receiversText = `SELECT agent, min(rank) FROM (
 	SELECT $2::text COLLATE "C" AS agent, 0 AS rank WHERE $2::text COLLATE "C" > $3 AND $5
 	UNION ALL SELECT * FROM (SELECT agent, 1 FROM follows WHERE $6 AND author = $2 AND gone = 0 AND agent > $3 ORDER BY agent LIMIT $4) by_follow
 	UNION ALL SELECT * FROM (SELECT DISTINCT m.agent, 2 FROM post_circles pc
-		JOIN circles c ON c.id = pc.circle AND (c.owner = pc.author OR c.kind <> 'circle') AND c.gone = 0 AND c.dropped < pc.incarnation
+		` + addressedCircle + `
 		JOIN members m ON m.circle = pc.circle AND m.gone = 0 AND ` + placed + `
 		WHERE pc.post = $1 AND m.agent > $3 AND NOT (` + mutedGroup("m.agent") + `)` + notBlocked(`m.agent`, `$2`) + ` ORDER BY m.agent LIMIT $4) by_circle
 	UNION ALL SELECT * FROM (SELECT m.agent, 3 FROM post_mentions m WHERE m.post = $1 AND m.agent > $3

@@ -42,13 +42,16 @@ var pullSources = struct {
 	ofCircle:    circles(``, ``),
 	circlesBy:   circles(``, byAuthor),
 	ownCircles: newestOf(` JOIN circles c ON c.id = k.key AND c.gone = 0 AND c.owner = @reader`, `post`, `post_circles q WHERE q.circle = k.key
-		AND q.author = c.owner AND q.incarnation > c.dropped AND EXISTS (SELECT 1 FROM posts x WHERE x.id = q.post AND x.gone = 0 OFFSET 0)`),
+		AND q.author = c.owner AND q.incarnation > c.dropped AND `+postThere),
 	mentions:   mentions(``),
 	mentionsBy: mentions(byAuthor),
 	public:     newestOf(``, `id`, `posts q WHERE q.gone = 0 AND q.reach = 2`+notBlocked(`@reader`, `q.author`)) + ` LIMIT @n`,
 }
 
 const byAuthor = ` AND q.author = @author`
+
+// postThere is true if the post that a row q names has not been deleted.
+const postThere = `EXISTS (SELECT 1 FROM posts x WHERE x.id = q.post AND x.gone = 0 OFFSET 0)`
 
 // newestOf reads, for each key and each row of join, the newest rows q; the column id holds the
 // post. SQLite has no LATERAL: a correlated list of row ids also reads an index only as far as
@@ -81,12 +84,12 @@ func circles(in, by string) string {
 		`post_circles q WHERE q.circle = k.key`+by+`
 		AND (q.author = c.owner OR c.kind <> 'circle') AND q.incarnation > c.dropped
 		AND q.created_at >= m.since / 1000000 - c.lag AND `+strings.Replace(placed, "pc.", "q.", 1)+`
-		AND EXISTS (SELECT 1 FROM posts x WHERE x.id = q.post AND x.gone = 0 OFFSET 0)`+notBlocked(`@reader`, `q.author`))
+		AND `+postThere+notBlocked(`@reader`, `q.author`))
 }
 
 func mentions(by string) string {
 	return newestOf(` LEFT JOIN authors e ON e.id = k.key`, `post`, `post_mentions q WHERE q.agent = k.key`+by+`
-		AND q.life = coalesce(e.erased_agent, 0) AND EXISTS (SELECT 1 FROM posts x WHERE x.id = q.post AND x.gone = 0 OFFSET 0)`+notBlocked(`@reader`, `q.author`)) + ` LIMIT @n`
+		AND q.life = coalesce(e.erased_agent, 0) AND `+postThere+notBlocked(`@reader`, `q.author`)) + ` LIMIT @n`
 }
 
 // repliesThere excludes replies if the root post was deleted, or does not meet a condition now.

@@ -75,7 +75,8 @@ func scanRecord(scan Scan) (*record, error) {
 		circles, p.Closed = slices.Delete(circles, i, i+1), true
 	}
 	p.Removed = r.removed == removedEverywhere
-	p.Audience = social.Audience{Public: reach == social.ToAll, Followers: reach == social.ToFollowers, Circles: some(circles)}
+	p.Audience = reach.Audience()
+	p.Audience.Circles = some(circles)
 	return r, nil
 }
 

@@ -133,7 +133,7 @@ func (t *Tx) addressedGroups(root, post, by string, m *removing) (owned []string
 	}, `SELECT c.id, c.owner, c.kind <> 'circle', j.addressed FROM (
 			SELECT pc.circle, pc.incarnation, true AS addressed FROM post_circles pc WHERE pc.post = $1
 			UNION ALL SELECT rm.circle, rm.incarnation, false FROM removals rm WHERE rm.post = $2 AND $1 = $2
-		) j JOIN circles c ON c.id = j.circle AND c.gone = 0 AND c.dropped < j.incarnation AND c.put > `+erasedAgent("c.owner")+` ORDER BY c.id`, root, post)
+		) j JOIN circles c ON c.id = j.circle AND c.dropped < j.incarnation AND `+circleThere+` ORDER BY c.id`, root, post)
 	return owned
 }
 

@@ -79,9 +79,14 @@ func (t *Tx) addComment(r *record, by int) {
 		}
 	}
 	t.later(`UPDATE posts SET comments_here = comments_here + $2, repliers = repliers + CASE WHEN EXISTS (SELECT 1 FROM posts o
-			WHERE o.root = $1 AND o.root <> '' AND o.author = $3 AND o.id <> $4 AND o.gone = 0 AND o.removed < 2 AND o.root_life > posts.deleted) THEN 0 ELSE $2 END
+			WHERE `+comments("$1", "posts.deleted")+` AND o.author = $3 AND o.id <> $4) THEN 0 ELSE $2 END
 		WHERE id = $1 AND gone = 0 AND deleted < $5`, p.Root, by, p.Author, p.ID, r.rootLife)
 	t.counted(p.Root)
+}
+
+// comments is true for the replies o to a post that count, with the stamp of its last deletion.
+func comments(post, deleted string) string {
+	return `o.root = ` + post + ` AND o.root <> '' AND o.gone = 0 AND o.removed < 2 AND o.root_life > ` + deleted
 }
 
 // lockRoots locks the root posts of replies, after the replies and before the counts of their

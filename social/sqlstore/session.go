@@ -39,9 +39,9 @@ type Session interface {
 // Writing is the session of a transaction.
 type Writing interface {
 	Session
-	// Later runs a statement at once, or with the commit. The transaction must not read its
-	// effects.
-	Later(text string, args ...any) error
+	// Later runs a statement at once, or with the commit, after those given before. The transaction
+	// must not read the effects of a change.
+	Later(r Reading) error
 }
 
 // Table is the columns of rows, each a []string, []int or []int64, all of the same length. Each
@@ -117,6 +117,8 @@ func (q *Query) each(scan func(Scan) error, text string, args ...any) {
 		q.err = q.on.Each(scan, text, args...)
 	}
 }
+
+func (q *Query) read(r Reading) { q.each(r.Scan, r.Text, r.Args...) }
 
 func (q *Query) all(readings ...Reading) {
 	if q.err == nil && len(readings) > 0 {

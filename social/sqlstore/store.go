@@ -106,8 +106,14 @@ func (s *Store) write(ctx context.Context, do func(*Tx)) error {
 
 // later runs a statement at once, or with the commit. The transaction must not read its effects.
 func (t *Tx) later(text string, args ...any) {
+	t.readLater(Reading{Statement: Statement{text, args}})
+}
+
+// readLater reads rows as the transaction leaves them, after the statements of [Tx.later] so far. They
+// are there when the transaction has been committed.
+func (t *Tx) readLater(r Reading) {
 	if t.err == nil {
-		t.err = t.on.Later(text, args...)
+		t.err = t.on.Later(r)
 	}
 }
 

@@ -76,7 +76,7 @@ func (s *Store) Unsuggestable(ctx context.Context, agent string, authors []strin
 // friends selects agents as of $2. A scalar subquery looks up each follow back, as no planner turns
 // that into a read of all followers of the agent $1.
 var friends = `SELECT f.author FROM follows f LEFT JOIN authors a ON a.id = f.author LEFT JOIN post_counts c ON c.author = f.author
-	WHERE f.agent = $1 AND f.gone = 0 AND f.at <= $2 AND f.at > ` + erasedAgent("$1") + ` AND f.at > coalesce(a.erased, 0)
+	WHERE f.agent = $1 AND f.at <= $2 AND ` + followsNow + `
 	AND (SELECT b.at <= $2 AND b.at > coalesce(a.erased_agent, 0) AND b.at > coalesce((SELECT e.erased FROM authors e WHERE e.id = $1), 0)
 		FROM follows b WHERE b.agent = f.author AND b.author = $1 AND b.gone = 0)
 	AND (coalesce(a.suggest_from_follows, 0) = 1 OR coalesce(a.suggest_from_follows, 0) = 0 AND coalesce(c.public > 0 OR c.followers + c.own = 0, true))
