@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"os/signal"
 	"strings"
 	"syscall"
@@ -38,6 +39,7 @@ func newServeCommand() *cobra.Command {
 func serve(cmd *cobra.Command, cfg configs.Config, demo bool, shape func(*server.App)) error {
 	ctx, log := cmd.Context(), serverLog(cmd, cfg.Log)
 	slog.SetDefault(log)
+	defer logHangups(ctx, log)()
 	// Listen first: a second server on the same address ends before it touches the data directory.
 	var lc net.ListenConfig
 	listener, err := lc.Listen(ctx, "tcp", cfg.Server.Addr)
@@ -86,6 +88,19 @@ func onlyProbes(a *server.App) {
 		mux.Handle(path, all)
 	}
 	a.Handler = mux
+}
+
+// logHangups logs each SIGHUP until stop is called. The signal must not end a server: it is sent when
+// a terminal is closed or a log is rotated, and service managers do not restart a process after it.
+func logHangups(ctx context.Context, log *slog.Logger) (stop func()) {
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	go func() {
+		for range hangups {
+			log.InfoContext(ctx, "SIGHUP changes nothing; SIGTERM stops the server")
+		}
+	}()
+	return func() { signal.Stop(hangups); close(hangups) }
 }
 
 // flushWait is how long a process waits at its end for its last lines to be written.
