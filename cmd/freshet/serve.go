@@ -146,18 +146,39 @@ func newHealthCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "health",
 		Short: "Ask a server whether it is ready; exit 1 if not",
-		Long: "Asks /readyz, which reports on the server and everything it needs.\n" +
+		Long: "Asks /readyz, which reports on the server and everything it needs. Without --server it asks the\n" +
+			"server.addr of the configuration (--config, and the environment).\n" +
 			"Made for the health checks of containers, whose images have no shell and no curl.",
 		Args: cobra.NoArgs,
 	}
 	server := serverFlag(cmd)
+	config := cmd.Flags().String("config", "", "configuration file (YAML) that names server.addr")
 	wait := cmd.Flags().Duration("timeout", 3*time.Second, "how long to wait for the answer")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		url := server()
+		named := cmd.Flags().Changed("server") || os.Getenv(configs.EnvServer) != ""
+		if !named {
+			cfg, err := configs.Load(configs.Options{Path: *config, Environ: os.Environ()})
+			if err != nil {
+				return err
+			}
+			url = localURL(cfg.Server.Addr)
+		}
 		ctx, cancel := context.WithTimeout(cmd.Context(), *wait)
 		defer cancel()
-		return health(ctx, cmd.OutOrStdout(), server())
+		return health(ctx, cmd.OutOrStdout(), url)
 	}
 	return cmd
+}
+
+// localURL returns the URL by which this machine reaches a server that listens on addr: on loopback
+// if it listens on all interfaces.
+func localURL(addr string) string {
+	host, port, err := net.SplitHostPort(addr)
+	if err == nil && (host == "" || net.ParseIP(host).IsUnspecified()) {
+		addr = net.JoinHostPort("127.0.0.1", port)
+	}
+	return "http://" + addr
 }
 
 // health prints the response, which lists each dependency and its state.
