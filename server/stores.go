@@ -34,10 +34,12 @@ type stores struct {
 }
 
 func (b *builder) openStores(ctx context.Context, c clients) (stores, error) {
+	b.waitForService(b.cfg.UsesRedis(), "redis")
 	seen, sessions, err := b.openDedup(ctx, c)
 	if err != nil {
 		return stores{}, err
 	}
+	b.waitForService(b.cfg.UsesElasticsearch(), "elasticsearch")
 	items, err := b.openCatalogs(ctx, c)
 	if err != nil {
 		return stores{}, err

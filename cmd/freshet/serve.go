@@ -53,13 +53,7 @@ func serve(cmd *cobra.Command, cfg configs.Config, demo bool, shape func(*server
 		}
 		options = append(options, server.WithDemo())
 	}
-	a, err := server.Open(ctx, cfg, options...)
-	if err != nil {
-		_ = listener.Close()
-		return err
-	}
-	shape(a)
-	return a.Serve(ctx, listener)
+	return server.Run(ctx, listener, cfg, shape, options...)
 }
 
 func newWorkerCommand() *cobra.Command {
