@@ -80,10 +80,13 @@ type parts struct {
 // Open assembles the system and starts its background work. If it fails, it closes everything
 // that it has opened.
 func Open(ctx context.Context, cfg configs.Config, options ...Option) (*App, error) {
-	b := newBuilder(cfg, options)
+	return newBuilder(cfg, options).openOrClose(ctx)
+}
+
+func (b *builder) openOrClose(ctx context.Context) (*App, error) {
 	a, err := b.open(ctx)
 	if err != nil {
-		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), cfg.Server.ShutdownTimeout)
+		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), b.cfg.Server.ShutdownTimeout)
 		defer cancel()
 		return nil, errors.Join(err, b.close(closing))
 	}

@@ -23,7 +23,7 @@ import (
 // test is shortened, so that a busy machine triggers no other.
 func listen(t *testing.T, a *App, shorten func(*http.Server)) string {
 	t.Helper()
-	server := a.httpServer(t.Context())
+	server := a.httpServer(t.Context(), a.Handler)
 	for _, timeout := range []time.Duration{server.ReadHeaderTimeout, server.ReadTimeout, server.WriteTimeout, server.IdleTimeout} {
 		require.Positive(t, timeout)
 	}

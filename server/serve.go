@@ -8,6 +8,9 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/handler"
 )
 
 const (
@@ -23,15 +26,41 @@ const (
 // balancer waits for a server in a terminal.
 var ErrAtOnce = fmt.Errorf("interrupted: %w", context.Canceled)
 
+// Run opens the system and serves it as [App.Serve] does. While it opens, /livez, /readyz and
+// /metrics are answered, and other calls wait ([handler.Starting]). shape may modify the system before
+// it is served. The listener is closed.
+func Run(ctx context.Context, l net.Listener, cfg configs.Config, shape func(*App), options ...Option) error {
+	starting := handler.NewStarting(cfg.Server.RequestTimeout)
+	b := newBuilder(cfg, append(options, func(s *settings) { s.waitFor = starting.WaitFor }))
+	server := b.httpServer(ctx, starting)
+	failed := serveOn(server, l)
+	a, err := b.openOrClose(ctx)
+	if err != nil {
+		return errors.Join(err, server.Close())
+	}
+	shape(a)
+	starting.Open(a.Handler)
+	return a.serve(ctx, server, l, failed)
+}
+
 // Serve answers on the listener until ctx ends and for server.drain after that, finishes open
 // requests, and closes the system. The last two together take server.shutdown_timeout at most.
 func (a *App) Serve(ctx context.Context, l net.Listener) error {
-	server := a.httpServer(ctx)
+	server := a.httpServer(ctx, a.Handler)
+	return a.serve(ctx, server, l, serveOn(server, l))
+}
+
+// serveOn starts to serve. The channel gets the error of the listener.
+func serveOn(server *http.Server, l net.Listener) <-chan error {
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(l) }()
+	return failed
+}
+
+func (a *App) serve(ctx context.Context, server *http.Server, l net.Listener, failed <-chan error) error {
 	if a.network != nil {
 		server.RegisterOnShutdown(a.network.watcher.End) // otherwise it would wait for the streams
 	}
-	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(l) }()
 	items, impressions, posts := a.cfg.Stores()
 	a.log.InfoContext(ctx, "serving", "addr", l.Addr().String(), "items", items, "impressions", impressions, "posts", posts)
 
@@ -80,10 +109,10 @@ func finish(ctx context.Context, server *http.Server, most time.Duration) error 
 }
 
 // httpServer returns the server, with its limits on slow clients and large headers.
-func (a *App) httpServer(ctx context.Context) *http.Server {
-	slow := a.cfg.Server.RequestTimeout + answerSlack
+func (b *builder) httpServer(ctx context.Context, all http.Handler) *http.Server {
+	slow := b.cfg.Server.RequestTimeout + answerSlack
 	return &http.Server{
-		Handler:           a.Handler,
+		Handler:           all,
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       slow,
 		// Both start with the request. A call whose body arrived at the last moment still needs
@@ -92,6 +121,6 @@ func (a *App) httpServer(ctx context.Context) *http.Server {
 		IdleTimeout:    idleTimeout,
 		MaxHeaderBytes: maxHeader,
 		BaseContext:    func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
-		ErrorLog:       slog.NewLogLogger(a.log.Handler(), slog.LevelWarn),
+		ErrorLog:       slog.NewLogLogger(b.log.Handler(), slog.LevelWarn),
 	}
 }

@@ -28,6 +28,7 @@ type signalParts struct {
 
 // openRanking reads the ranking in force and starts to update it in the background.
 func (b *builder) openRanking(ctx context.Context, store ranking.Store) (*ranking.Live, error) {
+	b.waitForService(b.cfg.UsesElasticsearch(), "elasticsearch")
 	live, err := ranking.Open(ctx, store, ranking.Config{
 		Clock: b.clock, Configured: b.cfg.Ranking, Timeout: b.cfg.Server.RequestTimeout, Logger: b.log,
 		StartWithout: b.cfg.UsesElasticsearch(),

@@ -65,6 +65,7 @@ func (b *builder) openPosts(ctx context.Context, c clients, s catalogs) (*posts,
 	if !b.cfg.SocialOn() {
 		return nil, nil
 	}
+	b.waitForService(b.cfg.UsesPostgres(), "social")
 	options := social.Options{
 		Clock: b.clock, QueueClock: b.queueClock, CelebrityAt: b.cfg.Timeline.CelebrityAt, CelebrityUntil: b.cfg.Timeline.CelebrityUntil(),
 		KeepJobs: b.cfg.UsesPostgres(), // lists are in Redis, see openLists

@@ -34,10 +34,12 @@ type stores struct {
 }
 
 func (b *builder) openStores(ctx context.Context, c clients) (stores, error) {
+	b.waitForService(b.cfg.UsesRedis(), "redis")
 	seen, sessions, err := b.openDedup(ctx, c)
 	if err != nil {
 		return stores{}, err
 	}
+	b.waitForService(b.cfg.UsesElasticsearch(), "elasticsearch")
 	items, err := b.openCatalogs(ctx, c)
 	if err != nil {
 		return stores{}, err
@@ -134,14 +136,11 @@ func (b *builder) openSpool(ctx context.Context, c clients, s *stores) error {
 	if err != nil {
 		return err
 	}
-	if dir, err = filepath.Abs(dir); err != nil {
-		return fmt.Errorf("data_dir: %w", err)
-	}
 	notes := redisbloom.NewOutageMarkers(c.redis, b.cfg.Redis.KeyPrefix)
 	cfg := connect.Dedup(b.cfg)
 	s.spool, err = spool.Open(ctx, dir, s.recorder.Confirm, b.clock, spool.Config{
 		MaxAge: cfg.PendingTTL, OfferedOnly: !cfg.Served, Grace: b.pauses.settle, Every: b.pauses.spool,
-		Withdraw: s.sessions.Withdraw, Notes: notes, Server: outage.ServerName(dir),
+		Withdraw: s.sessions.Withdraw, Notes: notes,
 		Timeout: b.cfg.Server.RequestTimeout, Logger: b.log,
 	})
 	if err != nil {

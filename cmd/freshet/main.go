@@ -45,9 +45,6 @@ func untilSignal() (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores it
-		signal.Notify(signals, syscall.SIGHUP) // the terminal is closed, or a log is rotated
-	}
 	go func() {
 		received := <-signals
 		signal.Stop(signals)

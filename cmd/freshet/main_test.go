@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -319,6 +320,18 @@ func TestHealth(t *testing.T) {
 	url, last := answering(t, 200, `{"status":"ready"}`)
 	assert.Equal(t, result{exitOK, "{\"status\":\"ready\"}\n", ""}, freshet(t, "", "health", "--server", url))
 	assert.Equal(t, "/readyz", last.URL.Path)
+
+	_, port, _ := net.SplitHostPort(strings.TrimPrefix(url, "http://"))
+	file := write(t, "freshet.yaml", "server: {addr: '127.0.0.1:"+port+"'}")
+	assert.Equal(t, exitOK, freshet(t, "", "health", "--config", file).code, "the address of a configuration")
+	for _, host := range []string{"127.0.0.1", "0.0.0.0", "", "[::]"} {
+		t.Setenv("FRESHET_SERVER_ADDR", host+":"+port)
+		t.Setenv("FRESHET_AUTH_TRUSTED_GATEWAY", "true")
+		assert.Equal(t, result{exitOK, "{\"status\":\"ready\"}\n", ""}, freshet(t, "", "health"), "the server listens on %q", host)
+	}
+	t.Setenv("FRESHET_SERVER_ADDR", "nonsense")
+	assert.Equal(t, exitError, freshet(t, "", "health").code)
+	assert.Equal(t, exitOK, freshet(t, "", "health", "--server", url).code, "the configuration is not read")
 
 	url, _ = answering(t, 503, `{"redis":"down"}`)
 	got := freshet(t, "", "health", "--server", url)

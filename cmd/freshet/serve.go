@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"os/signal"
 	"strings"
 	"syscall"
@@ -38,6 +39,7 @@ func newServeCommand() *cobra.Command {
 func serve(cmd *cobra.Command, cfg configs.Config, demo bool, shape func(*server.App)) error {
 	ctx, log := cmd.Context(), serverLog(cmd, cfg.Log)
 	slog.SetDefault(log)
+	defer logHangups(ctx, log)()
 	// Listen first: a second server on the same address ends before it touches the data directory.
 	var lc net.ListenConfig
 	listener, err := lc.Listen(ctx, "tcp", cfg.Server.Addr)
@@ -51,13 +53,7 @@ func serve(cmd *cobra.Command, cfg configs.Config, demo bool, shape func(*server
 		}
 		options = append(options, server.WithDemo())
 	}
-	a, err := server.Open(ctx, cfg, options...)
-	if err != nil {
-		_ = listener.Close()
-		return err
-	}
-	shape(a)
-	return a.Serve(ctx, listener)
+	return server.Run(ctx, listener, cfg, shape, options...)
 }
 
 func newWorkerCommand() *cobra.Command {
@@ -86,6 +82,19 @@ func onlyProbes(a *server.App) {
 		mux.Handle(path, all)
 	}
 	a.Handler = mux
+}
+
+// logHangups logs each SIGHUP until stop is called. The signal must not end a server: it is sent when
+// a terminal is closed or a log is rotated, and service managers do not restart a process after it.
+func logHangups(ctx context.Context, log *slog.Logger) (stop func()) {
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	go func() {
+		for range hangups {
+			log.InfoContext(ctx, "SIGHUP changes nothing; SIGTERM stops the server")
+		}
+	}()
+	return func() { signal.Stop(hangups); close(hangups) }
 }
 
 // flushWait is how long a process waits at its end for its last lines to be written.
@@ -131,18 +140,39 @@ func newHealthCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "health",
 		Short: "Ask a server whether it is ready; exit 1 if not",
-		Long: "Asks /readyz, which reports on the server and everything it needs.\n" +
+		Long: "Asks /readyz, which reports on the server and everything it needs. Without --server it asks the\n" +
+			"server.addr of the configuration (--config, and the environment).\n" +
 			"Made for the health checks of containers, whose images have no shell and no curl.",
 		Args: cobra.NoArgs,
 	}
 	server := serverFlag(cmd)
+	config := cmd.Flags().String("config", "", "configuration file (YAML) that names server.addr")
 	wait := cmd.Flags().Duration("timeout", 3*time.Second, "how long to wait for the answer")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		url := server()
+		named := cmd.Flags().Changed("server") || os.Getenv(configs.EnvServer) != ""
+		if !named {
+			cfg, err := configs.Load(configs.Options{Path: *config, Environ: os.Environ()})
+			if err != nil {
+				return err
+			}
+			url = localURL(cfg.Server.Addr)
+		}
 		ctx, cancel := context.WithTimeout(cmd.Context(), *wait)
 		defer cancel()
-		return health(ctx, cmd.OutOrStdout(), server())
+		return health(ctx, cmd.OutOrStdout(), url)
 	}
 	return cmd
+}
+
+// localURL returns the URL by which this machine reaches a server that listens on addr: on loopback
+// if it listens on all interfaces.
+func localURL(addr string) string {
+	host, port, err := net.SplitHostPort(addr)
+	if err == nil && (host == "" || net.ParseIP(host).IsUnspecified()) {
+		addr = net.JoinHostPort("127.0.0.1", port)
+	}
+	return "http://" + addr
 }
 
 // health prints the response, which lists each dependency and its state.

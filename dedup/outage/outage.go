@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"os"
 	"sync/atomic"
 	"time"
 
@@ -80,14 +79,3 @@ func (w *Watch) extend(d time.Duration) {
 
 // Recovering reports whether impressions of an outage may not be recorded yet. It does not block.
 func (w *Watch) Recovering() bool { return int64(time.Since(w.began)) < w.until.Load() }
-
-// ServerName returns the name of this server's note. It is the same after a restart, so that the
-// note of a process that died is renewed, and finally removed, by its successor. The host name and
-// the directory distinguish servers.
-func ServerName(dir string) string {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "?"
-	}
-	return host + ":" + dir
-}

@@ -155,10 +155,3 @@ func TestRefusalLoggedOnce(t *testing.T) {
 	}
 	assert.Equal(t, 2, strings.Count(text.String(), "cannot be read"), text.String())
 }
-
-// TestServerNames checks that two servers on one machine have different names, which stay the same
-// after a restart.
-func TestServerNames(t *testing.T) {
-	assert.Equal(t, ServerName("/var/lib/a"), ServerName("/var/lib/a"))
-	assert.NotEqual(t, ServerName("/var/lib/a"), ServerName("/var/lib/b"))
-}

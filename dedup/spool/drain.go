@@ -29,7 +29,8 @@ func (s *Spool) run(ctx context.Context) {
 
 // pass is one attempt to record the impressions on disk. The note lasts for as long as there are
 // any, and for a grace period after that, because requests that began earlier may not know of it
-// yet. Two passes may follow early after a slow one, so they do not count toward the grace period.
+// yet. A note of an earlier process is not renewed: there may be none. Two passes may follow early
+// after a slow one, so they do not count toward the grace period.
 func (s *Spool) pass(ctx context.Context) {
 	var err error
 	switch waits := s.waiting(); {
@@ -40,7 +41,10 @@ func (s *Spool) pass(ctx context.Context) {
 		}
 	case s.noted:
 		s.idle++
-		err = s.note(ctx, time.Duration(s.idle-2)*s.cfg.Every < s.cfg.Grace)
+		inGrace := time.Duration(s.idle-2)*s.cfg.Every < s.cfg.Grace
+		if s.renews || !inGrace {
+			err = s.note(ctx, inGrace)
+		}
 	}
 	// An unavailable or slow store is logged elsewhere.
 	down := errors.Is(err, feed.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)
@@ -56,10 +60,10 @@ func (s *Spool) note(ctx context.Context, leave bool) error {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
 	defer cancel()
 	if leave {
-		s.noted = true // it may exist even after an error
-		return s.cfg.Notes.Set(ctx, s.cfg.Server)
+		s.noted, s.renews = true, true // it may exist even after an error
+		return s.cfg.Notes.Set(ctx, s.id)
 	}
-	err := s.cfg.Notes.Remove(ctx, s.cfg.Server)
+	err := s.cfg.Notes.Remove(ctx, s.id)
 	s.noted = err != nil
 	return err
 }

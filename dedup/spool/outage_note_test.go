@@ -106,7 +106,7 @@ func (o *others) Remove(_ context.Context, server string) error {
 func (o *others) noted() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.notes["server"]
+	return len(o.notes) > 0
 }
 
 // open opens a spool and waits for its first pass.
@@ -119,7 +119,7 @@ func (o *others) open(t *testing.T, dir string, cfg spool.Config) *spool.Spool {
 func (o *others) start(t *testing.T, dir string, cfg spool.Config) *spool.Spool {
 	t.Helper()
 	cfg.Every = cmp.Or(cfg.Every, every)
-	cfg.Withdraw, cfg.Notes, cfg.Server = o.Withdraw, o, "server"
+	cfg.Withdraw, cfg.Notes = o.Withdraw, o
 	sp, err := spool.Open(t.Context(), dir, confirm(t, o, cfg.Grace), func() time.Time { return noon }, cfg)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = sp.Close(context.Background()) })
@@ -260,6 +260,31 @@ func TestNoteSetBeforeStart(t *testing.T) {
 	})
 }
 
+// TestNoteOfKilledProcess kills a process that has recorded everything and still has its note: the
+// next one on the directory takes the note over, wherever it runs, and others leave it alone.
+func TestNoteOfKilledProcess(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		o, dir, grace := newOthers(t), t.TempDir(), spool.Config{Grace: 10 * every}
+		sp := o.open(t, dir, grace)
+		require.NoError(t, sp.Keep("u_1", []string{"b"}, noon))
+		pass(2)
+		require.Empty(t, segments(t, dir))
+		require.NoError(t, sp.Close(t.Context()), "its note stays, as when it is killed")
+		require.True(t, o.noted())
+
+		o.open(t, t.TempDir(), grace)
+		pass(20)
+		assert.True(t, o.noted(), "the note of another directory")
+
+		o.open(t, dir, grace)
+		pass(5)
+		assert.True(t, o.noted(), "requests that began before the last was recorded may be under way")
+		pass(10)
+		assert.False(t, o.noted())
+	})
+}
+
 // TestOfferedNotRecorded: if only items the reader has seen are impressions, spooled
 // items become pending, as of the time they were handed out.
 func TestOfferedNotRecorded(t *testing.T) {
@@ -295,7 +320,7 @@ func (f foreign) Withdraw(ctx context.Context, agent string, groups []string, at
 func TestForeignRedisKeyDelaysNoOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newOthers(t)
-		sp, err := spool.Open(t.Context(), t.TempDir(), confirm(t, o, 0), func() time.Time { return noon }, spool.Config{Every: every, Withdraw: foreign{o}.Withdraw, Notes: o, Server: "server"})
+		sp, err := spool.Open(t.Context(), t.TempDir(), confirm(t, o, 0), func() time.Time { return noon }, spool.Config{Every: every, Withdraw: foreign{o}.Withdraw, Notes: o})
 		require.NoError(t, err)
 		defer func() { _ = sp.Close(context.WithoutCancel(t.Context())) }()
 		require.NoError(t, sp.Keep("u_foreign", []string{"a"}, noon))

@@ -51,10 +51,8 @@ type Config struct {
 	// Withdraw removes groups from the sessions, which may still contain what was served without them.
 	// Nil means that no sessions survive an outage of the store.
 	Withdraw dedup.Withdraw
-	// Notes warn the other servers, under the name Server, that impressions wait here. Nil means there
-	// are no other servers.
-	Notes  dedup.OutageMarker
-	Server string
+	// Notes warn the other servers that impressions wait here. Nil means there are no other servers.
+	Notes dedup.OutageMarker
 }
 
 // WithDefaults replaces zero values with the defaults.
@@ -76,8 +74,10 @@ type Spool struct {
 	clock   feed.Clock
 	cfg     Config
 	lock    io.Closer
-	noted   bool // the note of this process may exist; only run uses it
-	idle    int  // passes since there was something to record; only run uses it
+	id      string // of the directory; the name of its note
+	noted   bool   // the note of the directory may exist; only run uses it
+	renews  bool   // this process has left it; only run uses it
+	idle    int    // passes since there was something to record; only run uses it
 
 	mu      sync.Mutex
 	current *journal.Journal // nil if nothing was stored since the last rotation
@@ -95,7 +95,7 @@ type Confirm func(ctx context.Context, agent string, groups []string) error
 
 // Open opens the spool in a directory, which it creates and locks. If an earlier process left
 // impressions there, it tries to leave a note for the other servers, and recording begins in the
-// background. It ignores cancellation of ctx: Close ends the spool.
+// background. A note that an earlier process left is removed once nothing needs it. It ignores cancellation of ctx: Close ends the spool.
 func Open(ctx context.Context, dir string, confirm Confirm, clock feed.Clock, cfg Config) (*Spool, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("impression spool: %w", err)
@@ -104,8 +104,12 @@ func Open(ctx context.Context, dir string, confirm Confirm, clock feed.Clock, cf
 	if err != nil {
 		return nil, fmt.Errorf("impression spool: %w", err)
 	}
-	s := &Spool{dir: dir, confirm: confirm, clock: clock, cfg: cfg.WithDefaults(), lock: lock, ended: make(chan struct{})}
-	if err := s.find(); err != nil {
+	s := &Spool{dir: dir, confirm: confirm, clock: clock, cfg: cfg.WithDefaults(), lock: lock, noted: true, ended: make(chan struct{})}
+	s.id, err = identify(dir)
+	if err == nil {
+		err = s.find()
+	}
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("impression spool: %w", err), lock.Close())
 	}
 	if s.waiting() {

@@ -71,14 +71,14 @@ func (f *File) open(ctx context.Context, s *Schema, path string, pragmas []strin
 }
 
 // Connect returns a pool of connections to the file at path that run the pragmas when they open.
-// With mode rwc it creates the file's directory if it does not exist, and the first connection
-// creates the file.
+// With mode rwc it creates the file and its directory if they do not exist.
 func Connect(path, mode string, pragmas ...string) (*sql.DB, error) {
 	refuseMoved()
 	if mode == "rwc" {
 		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 			return nil, fmt.Errorf("cannot create its directory: %w", err)
 		}
+		createPrivate(path)
 	}
 	q := url.Values{
 		"mode":    {mode},
@@ -92,6 +92,17 @@ func Connect(path, mode string, pragmas ...string) (*sql.DB, error) {
 		return nil, err
 	}
 	return sql.Open("sqlite", address)
+}
+
+// createPrivate creates the file if it does not exist, so that only its owner can read it: SQLite
+// itself would leave that to the umask. The files next to it get the same mode from SQLite. An error
+// is also one that SQLite has when it opens the file. An existing file is not opened: closing it again
+// would release the locks that this process has on it.
+func createPrivate(path string) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		_ = f.Close()
+	}
 }
 
 // fileURL returns the URL of the file at path for SQLite's driver.

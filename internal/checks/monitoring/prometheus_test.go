@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"math"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/rulefmt"
 	"github.com/prometheus/prometheus/model/textparse"
+	"github.com/prometheus/prometheus/model/value"
 	"github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/prometheus/prometheus/rules"
@@ -93,12 +95,47 @@ func (p *monitor) scrape(t *testing.T, a *server.App) {
 		}
 		var series labels.Labels
 		page.Labels(&series)
-		_, _, value := page.Series()
+		_, _, now := page.Series()
 		series = labels.NewBuilder(series).Set("job", p.job).Set("instance", "server").Labels()
-		_, err = to.Append(0, series, p.now.UnixMilli(), value)
+		_, err = to.Append(0, series, p.now.UnixMilli(), now)
 		require.NoError(t, err)
 	}
 	require.NoError(t, to.Commit())
+	p.evaluate(t)
+}
+
+// target is what Prometheus itself knows about a server: whether it answered, and since when it
+// runs.
+type target struct {
+	instance string
+	up       bool
+	started  float64 // Unix seconds
+}
+
+// observe stores one scrape of targets an interval later, and evaluates the rules.
+func (p *monitor) observe(t *testing.T, targets ...target) {
+	t.Helper()
+	p.now = p.now.Add(p.every)
+	to := p.storage.Appender(t.Context())
+	add := func(name, instance string, value float64) {
+		_, err := to.Append(0, labels.FromStrings("__name__", name, "job", p.job, "instance", instance), p.now.UnixMilli(), value)
+		require.NoError(t, err)
+	}
+	for _, x := range targets {
+		if !x.up {
+			add("up", x.instance, 0)
+			add("process_start_time_seconds", x.instance, math.Float64frombits(value.StaleNaN))
+			continue
+		}
+		add("up", x.instance, 1)
+		add("process_start_time_seconds", x.instance, x.started)
+	}
+	require.NoError(t, to.Commit())
+	p.evaluate(t)
+}
+
+func (p *monitor) evaluate(t *testing.T) {
+	t.Helper()
 	for _, g := range p.groups {
 		g.Eval(t.Context(), p.now)
 	}
