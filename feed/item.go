@@ -82,6 +82,10 @@ func ParseItem(data []byte) (Item, error) {
 	if Blank(it.Title) {
 		return Item{}, Errorf(ErrInvalid, "bad item: title is blank: it has only spaces or invisible characters")
 	}
+	blank := slices.IndexFunc(it.Tags, Blank)
+	if blank >= 0 {
+		return Item{}, Errorf(ErrInvalid, "bad item: tags[%d] is blank: it has only spaces or invisible characters", blank)
+	}
 	if IsPost(it.ID) {
 		return Item{}, Errorf(ErrInvalid, "bad item: the id prefix %q is reserved for posts; use another id", PostPrefix)
 	}

@@ -90,6 +90,8 @@ func TestParseItemRefuses(t *testing.T) {
 		{"tags as text", with(`"tags":"a,b"`), "tags must be an array of strings, not a string"},
 		{"a number as tag", with(`"tags":["a",1]`), "tags[1] must be a string, not a number"},
 		{"empty tag", with(`"tags":[""]`), "a tag has 0 characters"},
+		{"blank tag", with(`"tags":["a"," "]`), "tags[1] is blank"},
+		{"invisible tag", with(`"tags":["\u200d\u00a0"]`), "tags[0] is blank"},
 		{"long tag", with(`"tags":["` + long + `"]`), "a tag has 300 characters"},
 		{"many tags", with(`"tags":[` + tags + `]`), "65 tags"},
 		{"long author", with(`"author_id":"` + long + `"`), "author_id has 300"},

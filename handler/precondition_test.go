@@ -170,6 +170,7 @@ func TestMuteConcurrentDevices(t *testing.T) {
 	}
 	require.Contains(t, string(device(c, "PUT", "/v1/agents/u_1/muted/tags/a/b/1-9", "").body), `"changed":false`)
 	require.Contains(t, string(device(c, "PUT", "/v1/agents/u_1/muted/tags/A/B/1-9", "").body), `"changed":false`, "a tag is one tag")
+	require.Contains(t, string(device(c, "PUT", "/v1/agents/u_1/muted/tags/%20a/b/1-9%C2%A0", "").body), `"changed":false`, "blanks around it do not count")
 	steps("DELETE")
 	p, _ = profileOf(t, c)
 	require.True(t, !p.HasMutes(), "%v", p)

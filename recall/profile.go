@@ -49,6 +49,7 @@ type Keyword struct {
 	Term   string   // as in the profile
 	Weight float64  // greater than 0
 	Tokens []string // one or more, adjacent where the keyword matches
+	Joined []string // the same with one-letter parts joined by hyphens, which matches too; or nil
 }
 
 // Keywords returns the keywords of a profile that can match, in a fixed order: those with a
@@ -60,10 +61,10 @@ func Keywords(p *feed.Profile) []Keyword {
 	}
 	all := make([]Keyword, 0, len(p.Keywords))
 	for _, k := range p.Keywords {
-		tokens := words.Of(k.Term)
+		tokens, joined := words.OneLetterParts(words.Of(k.Term))
 		isStop := len(tokens) == 1 && words.Stop(tokens[0])
 		if k.Weight > 0 && len(tokens) > 0 && !isStop {
-			all = append(all, Keyword{Term: k.Term, Weight: k.Weight, Tokens: tokens})
+			all = append(all, Keyword{Term: k.Term, Weight: k.Weight, Tokens: tokens, Joined: joined})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Keyword) int {

@@ -16,16 +16,22 @@ import (
 // Fold returns the form in which tags are compared: tags with the same form are equal. It is
 // Unicode's NFKC_Casefold: compatibility normalisation (NFKC), full case folding, and removal of
 // code points that are ignored by default, such as joiners, variation selectors, soft hyphens and
-// direction marks; a text of nothing else is left as it is. Folding is idempotent.
+// direction marks. White space around a tag does not count, and inside it is one space. A text of
+// nothing else is left as it is. Folding is idempotent.
 func Fold(tag string) string {
-	upper := false
+	upper, before := false, ' '
 	for _, r := range tag {
 		switch {
 		case 'A' <= r && r <= 'Z':
 			upper = true
-		case r >= utf8.RuneSelf && !isStable(r):
+		case r == ' ' && before != ' ', ' ' < r && r < utf8.RuneSelf:
+		case !isStable(r):
 			return foldUnicode(tag)
 		}
+		before = r
+	}
+	if before == ' ' {
+		return foldUnicode(tag)
 	}
 	if upper {
 		return strings.ToLower(tag)
@@ -88,6 +94,7 @@ func foldUnicode(tag string) string {
 	tag = strings.ToValidUTF8(tag, "\ufffd")
 	for range 4 {
 		folded := norm.NFKC.String(cases.Fold().String(norm.NFKC.String(strings.Map(visible, tag))))
+		folded = strings.Join(strings.Fields(folded), " ")
 		if folded == tag || folded == "" {
 			break
 		}

@@ -43,6 +43,10 @@ func TestFold(t *testing.T) {
 		{"եւ", "\u0587"}, // a ligature of two letters
 		{"dž", "Ǆ", "ǅ"},
 		{"c++", "C++"},
+		{"rust", " rust", "rust ", "\u00a0Rust", "rust\t", "\n rust\r\n", "\u2003rust\u3000", "\u200b rust"},
+		{"machine learning", "machine  learning", "Machine\tlearning", "machine\u00a0learning", " machine \u202f learning "},
+		{"天 气", "天\u3000气"},
+		{" "},
 		{"l·l", "L·L"},
 		{"\u200d"},
 		{""},
@@ -115,7 +119,7 @@ func TestLangs(t *testing.T) {
 }
 
 func FuzzFold(f *testing.F) {
-	for _, tag := range []string{"Go", "straße", "\u1fbe\u0345", "ｶﾞ", "\u1112\u00ad\u1161", "a\xff\u200d", "\u0344\u0345", "\uffa0", "\u0130\u0307", "\u03d2\u0301"} {
+	for _, tag := range []string{"Go", "straße", "\u1fbe\u0345", "ｶﾞ", "\u1112\u00ad\u1161", "a\xff\u200d", "\u0344\u0345", "\uffa0", "\u0130\u0307", "\u03d2\u0301", " \u00a0a \u0301\t"} {
 		f.Add(tag)
 	}
 	f.Fuzz(func(t *testing.T, tag string) {
@@ -139,7 +143,7 @@ func FuzzLangs(f *testing.F) {
 }
 
 func BenchmarkFold(b *testing.B) {
-	for name, tag := range map[string]string{"lower": "programming", "upper": "Programming", "accent": "café", "wide": "Ｐｒｏｇｒａｍ"} {
+	for name, tag := range map[string]string{"lower": "programming", "upper": "Programming", "accent": "café", "two words": "machine learning", "wide": "Ｐｒｏｇｒａｍ"} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				terms.Fold(tag)

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-var unmarked = strings.NewReplacer("™", " ", "℠", " ")
+var unmarked = strings.NewReplacer("™", " ", "℠", " ", "\u2010", "-", "\u2011", "-")
 
 // scanner splits a normalised text into tokens. buf holds the current token.
 type scanner struct {
@@ -17,6 +17,16 @@ type scanner struct {
 	buf    []byte
 	last   class // class of the token's last character; other if no token has begun
 	before rune  // the character before at; 0 at the start
+
+	joined bool // a sign joined words
+	apart  bool // takes such words apart
+}
+
+func (s *scanner) scan() {
+	for s.at < len(s.text) {
+		s.step()
+	}
+	s.end()
 }
 
 // step consumes one character, or a sign with the characters that belong to it.
@@ -53,6 +63,8 @@ func (s *scanner) sign(r rune, size int) int {
 	begins := !inWord && r == '.' && s.before != '.' // as in .net
 	switch {
 	case joins && s.wordAt(s.at+size):
+		inNumber := r == '.' && s.last == digit && s.classAt(s.at+size) == digit
+		s.joined = s.joined || !inNumber
 		s.add(r, s.last)
 		return size
 	case begins && s.classAt(s.at+size) == letter:
@@ -155,7 +167,11 @@ func lower(r rune) rune { return unicode.ToLower(unicode.ToUpper(r)) }
 
 // end emits the current token, if any.
 func (s *scanner) end() {
-	if len(s.buf) > 0 {
+	switch {
+	case len(s.buf) == 0:
+	case s.apart:
+		s.emitParts()
+	default:
 		s.fn(s.buf)
 	}
 	s.buf, s.last = s.buf[:0], other

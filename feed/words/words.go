@@ -1,5 +1,5 @@
 // Package words splits text into the tokens by which keywords are compared. Texts, keywords and
-// all backends use the same rule.
+// all backends use the same rules.
 package words
 
 import (
@@ -13,8 +13,25 @@ import (
 // MaxLength is the longest token in bytes. A longer word is split into consecutive tokens.
 const MaxLength = 128
 
-// Each calls fn with every token of the text, in order, in time linear in
-// its length. The token is only valid during the call.
+// Apart is the token between the two readings of a text; see [Each]. No keyword has it.
+const Apart = "|"
+
+// Each calls fn with every token of a text in which keywords are searched, in order, in time linear
+// in its length. The token is only valid during the call. If signs join words in the text, the
+// tokens of [Of] are followed by [Apart] and a second reading, so that these words are found too:
+// a dot that has a letter beside it, and an underscore, then separate words (booking.com). Adjacent
+// one-letter parts are one word (u.s is us), and a single one is left out: C is not in main.c.
+func Each(text string, fn func(token []byte)) {
+	s := scanner{text: normal(text), fn: fn}
+	s.scan()
+	if s.joined {
+		fn([]byte(Apart))
+		s.at, s.before, s.apart = 0, 0, true
+		s.scan()
+	}
+}
+
+// Of returns the tokens of a keyword or of a title, in order.
 //
 // A token is a word of letters, digits and marks, in lower case after Unicode's
 // compatibility normalisation (NFKC). It includes an underscore or a dot inside the word
@@ -26,22 +43,14 @@ const MaxLength = 128
 //
 // Tokens are never empty, are valid UTF-8, and have no spaces, quotes or
 // backslashes.
-func Each(text string, fn func(token []byte)) {
-	s := scanner{text: normal(text), fn: fn}
-	for s.at < len(s.text) {
-		s.step()
-	}
-	s.end()
-}
-
-// Of returns the tokens of the text, in order.
 func Of(text string) []string {
 	var tokens []string
-	Each(text, func(token []byte) { tokens = append(tokens, string(token)) })
+	s := scanner{text: normal(text), fn: func(token []byte) { tokens = append(tokens, string(token)) }}
+	s.scan()
 	return tokens
 }
 
-// Append appends the tokens of the text to b with a space between two of them.
+// Append appends the tokens that [Each] finds in the text to b with a space between two of them.
 func Append(b []byte, text string) []byte {
 	start := len(b)
 	Each(text, func(token []byte) {
@@ -54,7 +63,7 @@ func Append(b []byte, text string) []byte {
 }
 
 // normal returns the text in NFKC. Trade mark signs end a word like ® and ©; NFKC would turn them
-// into letters.
+// into letters. Typographic hyphens are hyphens.
 func normal(text string) string {
 	for i := range len(text) {
 		if text[i] >= utf8.RuneSelf {

@@ -29,6 +29,7 @@ func TestTokens(t *testing.T) {
 		"wait...what .5 ..x":                 "wait|what|5|x",
 		"U.S. e.g. example.com/a.b":          "u.s|e.g|example.com|a.b",
 		"Objective-C, objective-c++ Usb-C.":  "objective-c|objective-c++|usb-c",
+		"USB\u2011C usb\u2010c e\u2011mail":  "usb-c|usb-c|e|mail",
 		"machine-learning t-shirt covid-19":  "machine|learning|t|shirt|covid|19",
 		"AT&T O’Reilly don't TCP/IP R&D":     "at|t|o|reilly|don|t|tcp|ip|r|d",
 		"_a_ b__c snake_case d____e":         "a|b|c|snake_case|d|e",
@@ -52,7 +53,47 @@ func TestTokens(t *testing.T) {
 		"a\xffb \xc3 c": "a|b|c",
 	} {
 		assert.Equal(t, want, strings.Join(words.Of(text), "|"), "%q", text)
-		assert.Equal(t, strings.ReplaceAll(want, "|", " "), string(words.Append(nil, text)))
+		read, _, _ := strings.Cut(string(words.Append(nil, text)), " | ")
+		assert.Equal(t, strings.ReplaceAll(want, "|", " "), read)
+	}
+}
+
+// TestJoinedWordsAreReadTwice checks that the words of a text are found that signs join to others.
+func TestJoinedWordsAreReadTwice(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"Booking.com fined":            "booking com fined",
+		"It ends.Next season":          "it ends next season",
+		"A file called Test.mp3":       "a file called test mp3",
+		"Новости: г.Москва":            "новости москва",
+		"Mieten in z.B.Berlin":         "mieten in zb berlin",
+		"U.S. and N.A.T.O. e.g.":       "us and nato eg",
+		"J.R.R.Tolkien":                "jrr tolkien",
+		"#machine_learning v2.0_beta":  "machine learning v2.0 beta",
+		"Battle.net ASP.NET .net.core": "battle asp .net core", // .NET is a name
+		"main.c and Node.js":           "main and node.js",     // so is Node.js; C is a language
+		"2.x a.b":                      "2.x ab",
+		"v2.0 costs 1.50 .net C#.NET":  "", // nothing is joined
+		"USB\u2010C, Objective-C":      "",
+	} {
+		_, again, _ := strings.Cut(string(words.Append(nil, text)), " | ")
+		assert.Equal(t, want, again, "%q", text)
+	}
+}
+
+// TestOneLetterParts checks that a one-letter part is found with and without its hyphen.
+func TestOneLetterParts(t *testing.T) {
+	t.Parallel()
+	for term, want := range map[string][2]string{
+		"Vitamin-D":            {"vitamin d", "vitamin-d"},
+		"vitamin d deficiency": {"vitamin d deficiency", "vitamin-d deficiency"},
+		"USB\u2011C":           {"usb c", "usb-c"},
+		"Objective C++":        {"objective c++", "objective-c++"},
+		"c":                    {"c", ""}, "d day": {"d day", ""}, "machine learning": {"machine learning", ""}, "天 a": {"天 a", ""},
+		"": {"", ""},
+	} {
+		apart, joined := words.OneLetterParts(words.Of(term))
+		assert.Equal(t, want, [2]string{strings.Join(apart, " "), strings.Join(joined, " ")}, term)
 	}
 }
 
@@ -98,7 +139,12 @@ func FuzzEach(f *testing.F) {
 			size += len(token)
 		}
 		require.LessOrEqual(t, size, 12*len(text), "normalisation makes a text so much longer at most")
-		require.Equal(t, strings.Join(tokens, " "), string(words.Append(nil, text)))
+		read, again, twice := strings.Cut(string(words.Append(nil, text)), " | ")
+		require.Equal(t, strings.Join(tokens, " "), read)
+		require.Equal(t, twice, again != "", "%q", again)
+		for part := range strings.SplitSeq(again, " ") {
+			require.True(t, !twice || part != "" && utf8.ValidString(part) && !strings.ContainsAny(part, `|"\{}`), "%q", part)
+		}
 		if text != "" && strings.IndexFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 {
 			require.Equal(t, tokens, words.Of(strings.ToUpper(text)), "case does not matter")
 		}

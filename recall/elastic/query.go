@@ -263,16 +263,24 @@ func inTexts(k *recall.Keyword, r *feed.Ranking, s *esindex.Schema) []inText {
 	return found
 }
 
-// phrase returns a clause that matches the keyword in a field: its tokens if it is a field of
-// tokens, else by the field's own analyzer.
+// phrase returns a clause that matches the keyword in a field: its tokens, in either spelling, if
+// it is a field of tokens, else by the field's own analyzer.
 func phrase(k *recall.Keyword, field string, s *esindex.Schema) clause {
 	switch {
 	case !s.Tokens:
 		return clause{MatchPhrase: map[string]string{field: k.Term}}
-	case len(k.Tokens) == 1:
-		return clause{Term: map[string]string{field: k.Tokens[0]}}
+	case k.Joined != nil:
+		return clause{Bool: &boolean{Should: []clause{adjacent(k.Tokens, field), adjacent(k.Joined, field)}}}
 	}
-	return clause{MatchPhrase: map[string]string{field: strings.Join(k.Tokens, " ")}}
+	return adjacent(k.Tokens, field)
+}
+
+// adjacent returns a clause that matches tokens next to each other in a field of tokens.
+func adjacent(tokens []string, field string) clause {
+	if len(tokens) == 1 {
+		return clause{Term: map[string]string{field: tokens[0]}}
+	}
+	return clause{MatchPhrase: map[string]string{field: strings.Join(tokens, " ")}}
 }
 
 func filters(q *feed.Query, s *esindex.Schema) []clause {

@@ -43,12 +43,12 @@ func (p *plan) factors(s *segment, item uint32) recall.Factors {
 	for i := range p.gainers {
 		g := &p.gainers[i]
 		switch {
-		case !s.fields[g.field].has(item, g.terms):
+		case !g.in(&s.fields[g.field], item):
 		case g.learned != nil:
 			f.Learned = append(f.Learned, g.learned.LearnedGain)
 		case g.keyword == 0:
 			f.Tags = append(f.Tags, feed.Gain{Name: g.name, Score: g.weight})
-		case g.field == titleField || !s.fields[titleField].has(item, g.terms):
+		case g.field == titleField || !g.in(&s.fields[titleField], item):
 			f.Keywords = append(f.Keywords, feed.Gain{Name: g.name, Score: g.weight, In: fieldNames[g.field]})
 		}
 	}

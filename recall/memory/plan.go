@@ -38,6 +38,7 @@ type plan struct {
 // other in the title, or in the summary but not in the title.
 type gainer struct {
 	terms   []uint32
+	joined  []uint32 // terms that match as well; nil if there are none
 	field   int
 	weight  float64
 	keyword int // number of the keyword, from 1; 0 for others
@@ -71,8 +72,13 @@ func (p *plan) take(s *Source, q *feed.Query) []view {
 		p.addLearned(s, &learned[i])
 	}
 	for i, k := range keywords {
-		if tokens, ok := s.words(k.Tokens); ok {
-			p.addKeyword(i+1, tokens, &k)
+		apart, known := s.words(k.Tokens)
+		joined, alsoKnown := s.words(k.Joined)
+		if !known {
+			apart, joined = joined, nil
+		}
+		if known || alsoKnown {
+			p.addKeyword(i+1, apart, joined, &k)
 		}
 	}
 	slices.SortStableFunc(p.gainers, func(a, b gainer) int { return cmp.Compare(b.weight, a.weight) })
@@ -85,8 +91,12 @@ func (p *plan) take(s *Source, q *feed.Query) []view {
 	return s.views
 }
 
-// words returns the term numbers of tokens. It returns false if one of them is in no item.
+// words returns the term numbers of tokens. It returns false if there are none, or if one of them is
+// in no item.
 func (s *Source) words(tokens []string) ([]uint32, bool) {
+	if len(tokens) == 0 {
+		return nil, false
+	}
 	numbers := s.dictionaries[wordDictionary].numbers
 	found := make([]uint32, len(tokens))
 	for i, token := range tokens {
@@ -99,12 +109,19 @@ func (s *Source) words(tokens []string) ([]uint32, bool) {
 	return found, true
 }
 
-func (p *plan) addKeyword(number int, terms []uint32, k *recall.Keyword) {
-	p.gainers = append(p.gainers, gainer{terms: terms, field: titleField, weight: k.Weight, keyword: number, name: k.Term})
+func (p *plan) addKeyword(number int, terms, joined []uint32, k *recall.Keyword) {
+	g := gainer{terms: terms, joined: joined, field: titleField, weight: k.Weight, keyword: number, name: k.Term}
+	p.gainers = append(p.gainers, g)
 	share := p.ranking.KeywordsSummary
 	if share > 0 {
-		p.gainers = append(p.gainers, gainer{terms: terms, field: summaryField, weight: k.Weight * share, keyword: number, name: k.Term})
+		g.field, g.weight = summaryField, k.Weight*share
+		p.gainers = append(p.gainers, g)
 	}
+}
+
+// in reports whether an item has the terms in a field, next to each other, in either spelling.
+func (g *gainer) in(f *field, item uint32) bool {
+	return f.has(item, g.terms) || g.joined != nil && f.has(item, g.joined)
 }
 
 // set returns the words as a set, or nil if there are none.

@@ -121,6 +121,9 @@ func (w *walker) open(at uint32) {
 	w.lists = w.lists[:0]
 	for _, g := range w.plan.gainers {
 		items := w.view.fields[g.field].candidates(g.terms)
+		if g.joined != nil {
+			items = union(items, w.view.fields[g.field].candidates(g.joined))
+		}
 		if len(items) == 0 {
 			continue
 		}
@@ -162,6 +165,13 @@ func (f *field) candidates(terms []uint32) (fewest []uint32) {
 		}
 	}
 	return fewest
+}
+
+// union returns the items of two ascending lists, ascending.
+func union(a, b []uint32) []uint32 {
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // skipTo drops the items before at, by galloping search.
@@ -242,10 +252,11 @@ const fewLeft = 16
 // to each other, and for the summary the title does not match too.
 func (w *walker) matches(l *list, item uint32) bool {
 	fields := &w.view.fields
-	if len(l.terms) > 1 && !fields[l.field].has(item, l.terms) {
+	certain := len(l.terms) == 1 && l.joined == nil
+	if !certain && !l.in(&fields[l.field], item) {
 		return false
 	}
-	return l.field != summaryField || !fields[titleField].has(item, l.terms)
+	return l.field != summaryField || !l.in(&fields[titleField], item)
 }
 
 // narrow keeps as touched only the items that can still enter with at most most (base included)

@@ -19,6 +19,8 @@ func keywords(t *testing.T, open Open) {
 		"node": "Node.js 24 is out.", "js": "A node with js", "end": "We use node.JS. And more", "objc": "Objective-C lives", "objective": "An objective view",
 		"weather": "今天天气很好", "sky": "天空和气球", "korean": "한국어 뉴스", "kana": "東京のラーメン屋",
 		"york": "New York's subway", "new": "New in old York", "hyphen": "A machine-learning story", "machine": "The insomnia machine", "learning": "Learning a machine",
+		"booking": "Booking.com fined", "moscow": "Новости: г.Москва", "berlin": "Mieten in z.B.Berlin", "season": "It ends.Next season", "us": "U.S. economy grows",
+		"nato": "N.A.T.O. summit", "tag": "About #home_automation", "usb": "USB\u2011C cables", "usbs": "Cables of usb c", "vitamin": "Is Vitamin-D enough?", "vitamins": "Vitamin D and b",
 		"accent": "Résumé tips", "wide": "Ｒｕｓｔ for all", "long": strings.Repeat("filler ", 3000) + "needle at the end",
 	}
 	var items []feed.Item
@@ -29,10 +31,13 @@ func keywords(t *testing.T, open Open) {
 	}
 	s := open(t, items)
 	for keyword, want := range map[string][]string{
-		"C++": {"cpp", "cpp17"}, "c#": {"csharp"}, "C": {"c"}, "F#": {"fsharp"}, ".net": {"dotnet"}, "net": {"net"}, "asp.net": {"aspnet"},
+		"C++": {"cpp", "cpp17"}, "c#": {"csharp"}, "C": {"c", "usbs"}, "F#": {"fsharp"}, ".net": {"dotnet"}, "net": {"net"}, "asp.net": {"aspnet"},
 		"node.js": {"node", "end"}, "js": {"js"}, "node": {"js"}, "objective-c": {"objc"}, "objective": {"objective"},
 		"天气": {"weather"}, "气": {"weather", "sky"}, "뉴스": {"korean"}, "ラーメン": {"kana"}, "的": nil,
 		"new york": {"york"}, "york new": nil, "machine learning": {"hyphen"}, "machine-learning": {"hyphen"}, "Learning a machine": {"learning"},
+		"Booking": {"booking"}, "booking.com": {"booking"}, "com fined": {"booking"}, "fined booking": nil, "москва": {"moscow"}, "z.B.Berlin": {"berlin"},
+		"Berlin": {"berlin"}, "next season": {"season"}, "US": {"us"}, "U.S.": {"us"}, "NATO": {"nato"}, "NATO summit": {"nato"}, "home automation": {"tag"},
+		"USB-C": {"usb", "usbs"}, "usb c": {"usb", "usbs"}, "vitamin d": {"vitamin", "vitamins"}, "Vitamin\u2010D": {"vitamin", "vitamins"}, "D": {"vitamins"},
 		"the": nil, "!!!": nil, "the insomnia": {"machine"}, "RÉSUMÉ": {"accent"}, "re\u0301sume\u0301": {"accent"}, "resume": nil, "rust": {"wide"},
 		"needle": {"long"}, "needle at the": {"long"}, "filler needle": {"long"}, "needle filler": nil,
 	} {

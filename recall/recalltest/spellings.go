@@ -15,7 +15,7 @@ func spellings(t *testing.T, open Open) {
 	tags := []string{
 		"politics", "Politics", "Ｐｏｌｉｔｉｃｓ", "poli\u00adtics", "café", "cafe\u0301", "CAFÉ", "straße", "STRASSE",
 		"οδος", "ΟΔΟΣ", "ｶﾞ", "ガ", "می\u200cخواهم", "میخواهم", "ısparta", "isparta", "İstanbul", "i\u0307stanbul",
-		"한국", "\u1112\u1161\u11ab\u1100\u116e\u11a8", "❤", "❤\ufe0f", "\u200fשלום", "שלום", "عـربي", "عربي", "\u200d", "a b", "A B",
+		"한국", "\u1112\u1161\u11ab\u1100\u116e\u11a8", "❤", "❤\ufe0f", "\u200fשלום", "שלום", "عـربي", "عربي", "\u200d", "a b", "A B", " a\u00a0\tb ", "\u00a0politics",
 	}
 	langs := []string{
 		"", "en", "EN", "en-US", "en_GB", "eng", "en-001", "de", "de-AT", "zh", "zh-CN", "zh-TW", "zh-Hans", "zh-Hant", "zh_Hant_HK", "cmn",
