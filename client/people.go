@@ -7,6 +7,10 @@ import (
 	"github.com/freshet/freshet/feed/api"
 )
 
+// Caller stands for the calling agent wherever a method of [Client] takes an agent for the path of its
+// route, for programs that do not know the id, which a server may derive from a token.
+const Caller = "~"
+
 // Server is a pseudo-author: its followers get every public post.
 const Server = "@server"
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -108,6 +109,9 @@ func (s *server) changer(c *call) (string, error) {
 
 // known records the caller and applies the agent's rate limit; "" is no agent.
 func (s *server) known(c *call, agent string) (string, error) {
+	if err := s.nameCaller(c, agent); err != nil {
+		return "", err
+	}
 	if agent == "" {
 		return "", nil
 	}
@@ -116,6 +120,30 @@ func (s *server) known(c *call, agent string) (string, error) {
 		return "", err
 	}
 	return agent, social.CheckAgent(agent)
+}
+
+// callerMark stands for the caller where a path names an agent. No id contains it.
+const callerMark = "~"
+
+// nameCaller replaces [callerMark] in the path. An admin may name an agent besides, as whom the path
+// is then read.
+func (s *server) nameCaller(c *call, agent string) error {
+	author := strings.HasPrefix(c.gin.FullPath(), "/v1/authors/")
+	for i, p := range c.gin.Params {
+		agents := author || slices.Contains([]string{"agent_id", "agent", "author"}, p.Key)
+		if !agents || p.Value != callerMark {
+			continue
+		}
+		if agent == "" {
+			named, err := s.auth.agent(c.gin.Request)
+			if err != nil {
+				return fmt.Errorf("the path has ~, which stands for the calling agent: %w", err)
+			}
+			agent = named
+		}
+		c.gin.Params[i].Value = agent
+	}
+	return nil
 }
 
 // owner returns the agent in a parameter of the path, which must be the caller unless that is an

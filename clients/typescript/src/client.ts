@@ -33,13 +33,26 @@ export interface PageOptions extends CallOptions {
   limit?: number | undefined;
 }
 
+/** In a path, the caller. */
+const caller = '~';
+
+/** Parameters of a method about an agent. Without the agent's id, it is about the caller. */
+export type ForAgent<Rest extends unknown[]> = Rest | [agent: string, ...rest: Rest];
+
+/** Puts the caller before parameters that do not begin with `texts` texts, the first of which is an agent. */
+function withAgent<Rest extends unknown[]>(given: ForAgent<Rest>, texts: number): [agent: string, ...rest: Rest] {
+  const named = given.length >= texts && given.slice(0, texts).every((value) => typeof value === 'string');
+  return named ? given as [agent: string, ...rest: Rest] : [caller, ...given as Rest];
+}
+
 /** The maximum number of events or impressions per call. */
 const most = 500;
 
 /**
  * Calls one server for one reader. Each method rejects with a {@link FreshetError}, or with the
  * reason of the signal if the call was aborted. Use {@link Feed} for reading; {@link Client.do}
- * makes any call that has no method here.
+ * makes any call that has no method here. Methods about an agent take its id first; without it they
+ * are about the caller, so that an app need not know the reader's id.
  */
 export class Client {
   readonly #transport: Transport;
@@ -199,7 +212,8 @@ export class Client {
    * PUT /v1/agents/{agent_id}/following/{author}. Returns whether anything changed; after a
    * retry, the first try may have changed it.
    */
-  follow(agent: string, author: string, options?: CallOptions): Promise<boolean> {
+  follow(...given: ForAgent<[author: string, options?: CallOptions]>): Promise<boolean> {
+    const [agent, author, options] = withAgent(given, 2);
     return this.#change('PUT', followPath(agent, author), options);
   }
 
@@ -207,7 +221,8 @@ export class Client {
    * POST /v1/agents/{agent_id}/following: follows up to 100 more authors. The answer lists
    * those refused.
    */
-  followMany(agent: string, authors: string[], options?: CallOptions): Promise<Followed> {
+  followMany(...given: ForAgent<[authors: string[], options?: CallOptions]>): Promise<Followed> {
+    const [agent, authors, options] = withAgent(given, 1);
     return this.do({ method: 'POST', path: `${agentPath(agent)}/following`, body: { authors }, repeatable: true }, options);
   }
 
@@ -215,12 +230,14 @@ export class Client {
    * GET /v1/agents/{agent_id}/suggestions: up to `limit` authors whom the agent may want to
    * follow, best first; fewer only if there are no others.
    */
-  suggestions(agent: string, options: CallOptions & { limit?: number } = {}): Promise<Suggestions> {
+  suggestions(...given: ForAgent<[options?: CallOptions & { limit?: number }]>): Promise<Suggestions> {
+    const [agent, options = {}] = withAgent(given, 1);
     return this.#get(`${agentPath(agent)}/suggestions${query({ limit: options.limit })}`, options);
   }
 
   /** DELETE /v1/agents/{agent_id}/following/{author}. Returns whether anything changed. */
-  unfollow(agent: string, author: string, options?: CallOptions): Promise<boolean> {
+  unfollow(...given: ForAgent<[author: string, options?: CallOptions]>): Promise<boolean> {
+    const [agent, author, options] = withAgent(given, 2);
     return this.#change('DELETE', followPath(agent, author), options);
   }
 
@@ -228,12 +245,14 @@ export class Client {
    * PUT /v1/agents/{agent_id}/blocked/{agent}: ends the follows of both, and hides the posts of
    * each from the other. Returns whether anything changed.
    */
-  block(agent: string, other: string, options?: CallOptions): Promise<boolean> {
+  block(...given: ForAgent<[other: string, options?: CallOptions]>): Promise<boolean> {
+    const [agent, other, options] = withAgent(given, 2);
     return this.#change('PUT', blockPath(agent, other), options);
   }
 
   /** DELETE /v1/agents/{agent_id}/blocked/{agent}. Returns whether anything changed. */
-  unblock(agent: string, other: string, options?: CallOptions): Promise<boolean> {
+  unblock(...given: ForAgent<[other: string, options?: CallOptions]>): Promise<boolean> {
+    const [agent, other, options] = withAgent(given, 2);
     return this.#change('DELETE', blockPath(agent, other), options);
   }
 
@@ -241,12 +260,13 @@ export class Client {
    * GET /v1/agents/{agent_id}/blocked: a page of the agents blocked. `next_after` is the
    * `after` of the next page, null if there is none.
    */
-  blocked(agent: string, after = '', options?: CallOptions): Promise<AgentPage> {
+  blocked(agent = caller, after = '', options?: CallOptions): Promise<AgentPage> {
     return this.#get(`${agentPath(agent)}/blocked${after && `?after=${encodeURIComponent(after)}`}`, options);
   }
 
   /** GET /v1/agents/{agent_id}/profile. `not_found` if the agent has none. */
-  profile(agent: string, options?: CallOptions): Promise<AgentProfile> {
+  profile(...given: ForAgent<[options?: CallOptions]>): Promise<AgentProfile> {
+    const [agent, options] = withAgent(given, 1);
     return this.#get(profilePath(agent), options);
   }
 
@@ -254,7 +274,8 @@ export class Client {
    * PUT /v1/agents/{agent_id}/profile: replaces the profile, and returns it as stored. Changed
    * mutes end the session.
    */
-  putProfile(agent: string, profile: Profile, options?: CallOptions): Promise<Profile> {
+  putProfile(...given: ForAgent<[profile: Profile, options?: CallOptions]>): Promise<Profile> {
+    const [agent, profile, options] = withAgent(given, 1);
     return this.do({ method: 'PUT', path: profilePath(agent), body: profile, repeatable: true }, options);
   }
 
@@ -262,7 +283,8 @@ export class Client {
    * PATCH /v1/agents/{agent_id}/profile: a JSON merge patch. Fields not named are unchanged,
    * null removes a field. Returns the profile as stored.
    */
-  patchProfile(agent: string, patch: Record<string, unknown>, options?: CallOptions): Promise<Profile> {
+  patchProfile(...given: ForAgent<[patch: Record<string, unknown>, options?: CallOptions]>): Promise<Profile> {
+    const [agent, patch, options] = withAgent(given, 1);
     return this.do({ method: 'PATCH', path: profilePath(agent), body: patch, repeatable: true }, options);
   }
 
@@ -270,12 +292,14 @@ export class Client {
    * PUT /v1/agents/{agent_id}/muted/…: adds one mute, without overwriting those from other
    * devices. Returns whether anything changed.
    */
-  mute(agent: string, list: MutedList, value: string, options?: CallOptions): Promise<boolean> {
+  mute(...given: ForAgent<[list: MutedList, value: string, options?: CallOptions]>): Promise<boolean> {
+    const [agent, list, value, options] = withAgent(given, 3);
     return this.#change('PUT', mutedPath(agent, list, value), options);
   }
 
   /** DELETE /v1/agents/{agent_id}/muted/…. Returns whether anything changed. */
-  unmute(agent: string, list: MutedList, value: string, options?: CallOptions): Promise<boolean> {
+  unmute(...given: ForAgent<[list: MutedList, value: string, options?: CallOptions]>): Promise<boolean> {
+    const [agent, list, value, options] = withAgent(given, 3);
     return this.#change('DELETE', mutedPath(agent, list, value), options);
   }
 

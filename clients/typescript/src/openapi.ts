@@ -479,7 +479,7 @@ export interface paths {
                  * @description The author's agent id.
                  * @example u_10086
                  */
-                id: components["schemas"]["AgentID"];
+                id: components["schemas"]["AgentOrCaller"];
             };
             cookie?: never;
         };
@@ -528,7 +528,7 @@ export interface paths {
                  * @description The author's agent id.
                  * @example u_10086
                  */
-                id: components["schemas"]["AgentID"];
+                id: components["schemas"]["AgentOrCaller"];
             };
             cookie?: never;
         };
@@ -561,7 +561,7 @@ export interface paths {
             };
             path: {
                 /**
-                 * @description The agent. Only an admin may name another agent than the caller.
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
                 agent_id: components["parameters"]["Agent"];
@@ -601,7 +601,7 @@ export interface paths {
             };
             path: {
                 /**
-                 * @description The agent. Only an admin may name another agent than the caller.
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
                 agent_id: components["parameters"]["Agent"];
@@ -639,7 +639,7 @@ export interface paths {
             };
             path: {
                 /**
-                 * @description The agent. Only an admin may name another agent than the caller.
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
                 agent_id: components["parameters"]["Agent"];
@@ -672,7 +672,7 @@ export interface paths {
             };
             path: {
                 /**
-                 * @description The agent. Only an admin may name another agent than the caller.
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
                 agent_id: components["parameters"]["Agent"];
@@ -680,7 +680,7 @@ export interface paths {
                  * @description The author to follow. An agent that follows `@server` gets every public post.
                  * @example u_1
                  */
-                author: components["schemas"]["AgentID"];
+                author: components["schemas"]["AgentOrCaller"];
             };
             cookie?: never;
         };
@@ -716,7 +716,7 @@ export interface paths {
             };
             path: {
                 /**
-                 * @description The agent. Only an admin may name another agent than the caller.
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
                 agent_id: components["parameters"]["Agent"];
@@ -746,7 +746,7 @@ export interface paths {
             };
             path: {
                 /**
-                 * @description The agent. Only an admin may name another agent than the caller.
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
                 agent_id: components["parameters"]["Agent"];
@@ -754,7 +754,7 @@ export interface paths {
                  * @description The agent to block.
                  * @example u_9
                  */
-                agent: components["schemas"]["AgentID"];
+                agent: components["schemas"]["AgentOrCaller"];
             };
             cookie?: never;
         };
@@ -946,7 +946,7 @@ export interface paths {
                  * @description The member.
                  * @example u_2
                  */
-                agent: components["schemas"]["AgentID"];
+                agent: components["schemas"]["AgentOrCaller"];
             };
             cookie?: never;
         };
@@ -1026,7 +1026,7 @@ export interface paths {
                  * @description The agent to invite, or who was invited.
                  * @example u_2
                  */
-                agent: components["schemas"]["AgentID"];
+                agent: components["schemas"]["AgentOrCaller"];
             };
             cookie?: never;
         };
@@ -1063,7 +1063,7 @@ export interface paths {
             };
             path: {
                 /**
-                 * @description The agent. Only an admin may name another agent than the caller.
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
                 agent_id: components["parameters"]["Agent"];
@@ -1093,7 +1093,7 @@ export interface paths {
             };
             path: {
                 /**
-                 * @description The agent. Only an admin may name another agent than the caller.
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
                 agent_id: components["parameters"]["Agent"];
@@ -1135,7 +1135,7 @@ export interface paths {
             };
             path: {
                 /**
-                 * @description The agent. Only an admin may name another agent than the caller.
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
                 agent_id: components["parameters"]["Agent"];
@@ -1165,7 +1165,7 @@ export interface paths {
             };
             path: {
                 /**
-                 * @description The agent. Only an admin may name another agent than the caller.
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
                 agent_id: components["parameters"]["Agent"];
@@ -1173,7 +1173,7 @@ export interface paths {
                  * @description The owner of groups and events.
                  * @example u_9
                  */
-                agent: components["schemas"]["AgentID"];
+                agent: components["schemas"]["AgentOrCaller"];
             };
             cookie?: never;
         };
@@ -1252,10 +1252,10 @@ export interface paths {
             };
             path: {
                 /**
-                 * @description The agent. Only an admin may name another agent than the caller.
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
-                agent_id: components["schemas"]["AgentID"];
+                agent_id: components["schemas"]["AgentOrCaller"];
             };
             cookie?: never;
         };
@@ -1304,10 +1304,10 @@ export interface paths {
             };
             path: {
                 /**
-                 * @description The agent. Only an admin may name another agent than the caller.
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
-                agent_id: components["schemas"]["AgentID"];
+                agent_id: components["schemas"]["AgentOrCaller"];
                 /**
                  * @description The author whose items are not shown. Slashes need not be escaped.
                  * @example ann
@@ -1344,10 +1344,10 @@ export interface paths {
             };
             path: {
                 /**
-                 * @description The agent. Only an admin may name another agent than the caller.
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
-                agent_id: components["schemas"]["AgentID"];
+                agent_id: components["schemas"]["AgentOrCaller"];
                 /**
                  * @description Items with this tag are not shown. Slashes need not be escaped.
                  * @example politics
@@ -1383,10 +1383,10 @@ export interface paths {
             };
             path: {
                 /**
-                 * @description The agent. Only an admin may name another agent than the caller.
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
-                agent_id: components["schemas"]["AgentID"];
+                agent_id: components["schemas"]["AgentOrCaller"];
                 /**
                  * @description The item or group that is not shown. Slashes need not be escaped.
                  * @example post/77
@@ -1423,10 +1423,10 @@ export interface paths {
             };
             path: {
                 /**
-                 * @description The agent. Only an admin may name another agent than the caller.
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
-                agent_id: components["schemas"]["AgentID"];
+                agent_id: components["schemas"]["AgentOrCaller"];
             };
             cookie?: never;
         };
@@ -1457,10 +1457,10 @@ export interface paths {
             };
             path: {
                 /**
-                 * @description The agent. Only an admin may name another agent than the caller.
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
-                agent_id: components["schemas"]["AgentID"];
+                agent_id: components["schemas"]["AgentOrCaller"];
             };
             cookie?: never;
         };
@@ -2947,6 +2947,8 @@ export interface components {
             data?: components["schemas"]["UploadReport"];
         };
         AgentID: string;
+        /** @description The id of an agent, or `~` for the caller. */
+        AgentOrCaller: string;
         /** @description Facts about the item in this feed. Absent if there are none. */
         FeedItemInFeed: {
             /**
@@ -4638,10 +4640,10 @@ export interface components {
          */
         PostID: components["schemas"]["PostID"];
         /**
-         * @description The agent. Only an admin may name another agent than the caller.
+         * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
          * @example u_10086
          */
-        Agent: components["schemas"]["AgentID"];
+        Agent: components["schemas"]["AgentOrCaller"];
         /**
          * @description The `next_after` of the previous page. Left out for the first page.
          * @example u_77
@@ -5362,7 +5364,7 @@ export interface operations {
                  * @description The author's agent id.
                  * @example u_10086
                  */
-                id: components["schemas"]["AgentID"];
+                id: components["schemas"]["AgentOrCaller"];
             };
             cookie?: never;
         };
@@ -5402,7 +5404,7 @@ export interface operations {
                  * @description The author's agent id.
                  * @example u_10086
                  */
-                id: components["schemas"]["AgentID"];
+                id: components["schemas"]["AgentOrCaller"];
             };
             cookie?: never;
         };
@@ -5449,7 +5451,7 @@ export interface operations {
                  * @description The author's agent id.
                  * @example u_10086
                  */
-                id: components["schemas"]["AgentID"];
+                id: components["schemas"]["AgentOrCaller"];
             };
             cookie?: never;
         };
@@ -5480,7 +5482,7 @@ export interface operations {
                  * @description The author's agent id.
                  * @example u_10086
                  */
-                id: components["schemas"]["AgentID"];
+                id: components["schemas"]["AgentOrCaller"];
             };
             cookie?: never;
         };
@@ -5538,7 +5540,7 @@ export interface operations {
                  * @description The author's agent id.
                  * @example u_10086
                  */
-                id: components["schemas"]["AgentID"];
+                id: components["schemas"]["AgentOrCaller"];
             };
             cookie?: never;
         };
@@ -5574,7 +5576,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The agent. Only an admin may name another agent than the caller.
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
                 agent_id: components["parameters"]["Agent"];
@@ -5605,7 +5607,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The agent. Only an admin may name another agent than the caller.
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
                 agent_id: components["parameters"]["Agent"];
@@ -5655,7 +5657,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The agent. Only an admin may name another agent than the caller.
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
                 agent_id: components["parameters"]["Agent"];
@@ -5703,7 +5705,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The agent. Only an admin may name another agent than the caller.
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
                 agent_id: components["parameters"]["Agent"];
@@ -5734,7 +5736,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The agent. Only an admin may name another agent than the caller.
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
                 agent_id: components["parameters"]["Agent"];
@@ -5742,7 +5744,7 @@ export interface operations {
                  * @description The author to follow. An agent that follows `@server` gets every public post.
                  * @example u_1
                  */
-                author: components["schemas"]["AgentID"];
+                author: components["schemas"]["AgentOrCaller"];
             };
             cookie?: never;
         };
@@ -5771,7 +5773,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The agent. Only an admin may name another agent than the caller.
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
                 agent_id: components["parameters"]["Agent"];
@@ -5779,7 +5781,7 @@ export interface operations {
                  * @description The author to follow. An agent that follows `@server` gets every public post.
                  * @example u_1
                  */
-                author: components["schemas"]["AgentID"];
+                author: components["schemas"]["AgentOrCaller"];
             };
             cookie?: never;
         };
@@ -5815,7 +5817,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The agent. Only an admin may name another agent than the caller.
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
                 agent_id: components["parameters"]["Agent"];
@@ -5846,7 +5848,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The agent. Only an admin may name another agent than the caller.
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
                 agent_id: components["parameters"]["Agent"];
@@ -5854,7 +5856,7 @@ export interface operations {
                  * @description The agent to block.
                  * @example u_9
                  */
-                agent: components["schemas"]["AgentID"];
+                agent: components["schemas"]["AgentOrCaller"];
             };
             cookie?: never;
         };
@@ -5882,7 +5884,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The agent. Only an admin may name another agent than the caller.
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
                 agent_id: components["parameters"]["Agent"];
@@ -5890,7 +5892,7 @@ export interface operations {
                  * @description The agent to block.
                  * @example u_9
                  */
-                agent: components["schemas"]["AgentID"];
+                agent: components["schemas"]["AgentOrCaller"];
             };
             cookie?: never;
         };
@@ -6191,7 +6193,7 @@ export interface operations {
                  * @description The member.
                  * @example u_2
                  */
-                agent: components["schemas"]["AgentID"];
+                agent: components["schemas"]["AgentOrCaller"];
             };
             cookie?: never;
         };
@@ -6226,7 +6228,7 @@ export interface operations {
                  * @description The member.
                  * @example u_2
                  */
-                agent: components["schemas"]["AgentID"];
+                agent: components["schemas"]["AgentOrCaller"];
             };
             cookie?: never;
         };
@@ -6303,7 +6305,7 @@ export interface operations {
                  * @description The agent to invite, or who was invited.
                  * @example u_2
                  */
-                agent: components["schemas"]["AgentID"];
+                agent: components["schemas"]["AgentOrCaller"];
             };
             cookie?: never;
         };
@@ -6341,7 +6343,7 @@ export interface operations {
                  * @description The agent to invite, or who was invited.
                  * @example u_2
                  */
-                agent: components["schemas"]["AgentID"];
+                agent: components["schemas"]["AgentOrCaller"];
             };
             cookie?: never;
         };
@@ -6378,7 +6380,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The agent. Only an admin may name another agent than the caller.
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
                 agent_id: components["parameters"]["Agent"];
@@ -6418,7 +6420,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The agent. Only an admin may name another agent than the caller.
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
                 agent_id: components["parameters"]["Agent"];
@@ -6455,7 +6457,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The agent. Only an admin may name another agent than the caller.
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
                 agent_id: components["parameters"]["Agent"];
@@ -6499,7 +6501,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The agent. Only an admin may name another agent than the caller.
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
                 agent_id: components["parameters"]["Agent"];
@@ -6530,7 +6532,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The agent. Only an admin may name another agent than the caller.
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
                 agent_id: components["parameters"]["Agent"];
@@ -6538,7 +6540,7 @@ export interface operations {
                  * @description The owner of groups and events.
                  * @example u_9
                  */
-                agent: components["schemas"]["AgentID"];
+                agent: components["schemas"]["AgentOrCaller"];
             };
             cookie?: never;
         };
@@ -6567,7 +6569,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The agent. Only an admin may name another agent than the caller.
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
                 agent_id: components["parameters"]["Agent"];
@@ -6575,7 +6577,7 @@ export interface operations {
                  * @description The owner of groups and events.
                  * @example u_9
                  */
-                agent: components["schemas"]["AgentID"];
+                agent: components["schemas"]["AgentOrCaller"];
             };
             cookie?: never;
         };
@@ -6644,10 +6646,10 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The agent. Only an admin may name another agent than the caller.
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
-                agent_id: components["schemas"]["AgentID"];
+                agent_id: components["schemas"]["AgentOrCaller"];
             };
             cookie?: never;
         };
@@ -6682,10 +6684,10 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The agent. Only an admin may name another agent than the caller.
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
-                agent_id: components["schemas"]["AgentID"];
+                agent_id: components["schemas"]["AgentOrCaller"];
             };
             cookie?: never;
         };
@@ -6721,10 +6723,10 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The agent. Only an admin may name another agent than the caller.
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
-                agent_id: components["schemas"]["AgentID"];
+                agent_id: components["schemas"]["AgentOrCaller"];
             };
             cookie?: never;
         };
@@ -6759,10 +6761,10 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The agent. Only an admin may name another agent than the caller.
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
-                agent_id: components["schemas"]["AgentID"];
+                agent_id: components["schemas"]["AgentOrCaller"];
             };
             cookie?: never;
         };
@@ -6798,10 +6800,10 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The agent. Only an admin may name another agent than the caller.
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
-                agent_id: components["schemas"]["AgentID"];
+                agent_id: components["schemas"]["AgentOrCaller"];
                 /**
                  * @description The author whose items are not shown. Slashes need not be escaped.
                  * @example ann
@@ -6835,10 +6837,10 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The agent. Only an admin may name another agent than the caller.
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
-                agent_id: components["schemas"]["AgentID"];
+                agent_id: components["schemas"]["AgentOrCaller"];
                 /**
                  * @description The author whose items are not shown. Slashes need not be escaped.
                  * @example ann
@@ -6871,10 +6873,10 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The agent. Only an admin may name another agent than the caller.
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
-                agent_id: components["schemas"]["AgentID"];
+                agent_id: components["schemas"]["AgentOrCaller"];
                 /**
                  * @description Items with this tag are not shown. Slashes need not be escaped.
                  * @example politics
@@ -6908,10 +6910,10 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The agent. Only an admin may name another agent than the caller.
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
-                agent_id: components["schemas"]["AgentID"];
+                agent_id: components["schemas"]["AgentOrCaller"];
                 /**
                  * @description Items with this tag are not shown. Slashes need not be escaped.
                  * @example politics
@@ -6944,10 +6946,10 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The agent. Only an admin may name another agent than the caller.
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
-                agent_id: components["schemas"]["AgentID"];
+                agent_id: components["schemas"]["AgentOrCaller"];
                 /**
                  * @description The item or group that is not shown. Slashes need not be escaped.
                  * @example post/77
@@ -6981,10 +6983,10 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The agent. Only an admin may name another agent than the caller.
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
-                agent_id: components["schemas"]["AgentID"];
+                agent_id: components["schemas"]["AgentOrCaller"];
                 /**
                  * @description The item or group that is not shown. Slashes need not be escaped.
                  * @example post/77
@@ -7017,10 +7019,10 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The agent. Only an admin may name another agent than the caller.
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
-                agent_id: components["schemas"]["AgentID"];
+                agent_id: components["schemas"]["AgentOrCaller"];
             };
             cookie?: never;
         };
@@ -7048,10 +7050,10 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The agent. Only an admin may name another agent than the caller.
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
-                agent_id: components["schemas"]["AgentID"];
+                agent_id: components["schemas"]["AgentOrCaller"];
             };
             cookie?: never;
         };

@@ -48,6 +48,26 @@ test('zeros and empty values are sent as given, undefined is not', async () => {
   assert.equal(last().body.limit, 0);
 });
 
+test('methods about an agent are about the caller if none is named', async () => {
+  const client = connect(server.url, 'reader');
+  await connect(server.url, 'author').createPost({ caption: 'Rain' });
+  assert.equal(await client.follow('author'), true);
+  assert.equal(await client.follow('reader', 'author'), false, 'the caller is the reader');
+  assert.equal(await client.unfollow('author', { timeout: 5000 }), true);
+  assert.equal((await client.followMany(['author'])).changed, 1);
+  assert.equal(await client.block('author'), true);
+  assert.deepEqual((await client.blocked()).agents, ['author']);
+  assert.equal(await client.unblock('author'), true);
+  assert.ok((await client.suggestions({ limit: 1 })).authors);
+  assert.ok((await client.suggestions()).authors);
+  assert.deepEqual((await client.putProfile({ langs: ['en'] })).langs, ['en']);
+  assert.deepEqual((await client.patchProfile({ langs: ['de'] })).langs, ['de']);
+  assert.equal(await client.mute('tags', 'rain'), true);
+  assert.deepEqual((await client.profile('reader')).muted_tags, ['rain']);
+  assert.equal(await client.unmute('tags', 'rain'), true);
+  assert.equal((await client.profile()).muted_tags, undefined);
+});
+
 test('a token function is asked once more after a 401', async () => {
   for (const call of /** @type {const} */ (['timeline', 'guest', 'createPost', 'stream'])) {
     /** @type {string[]} */
