@@ -24,9 +24,9 @@ func (s *countedReads) Cards(ctx context.Context, reader string, posts []social.
 	return s.Store.Cards(ctx, reader, posts)
 }
 
-// TestAWrittenPostIsNotReadAgain checks that the answer to a write of a post is that of a read which
+// TestWrittenPostNotReadAgain checks that the answer to a write of a post is that of a read which
 // follows, byte for byte, but comes from the write.
-func TestAWrittenPostIsNotReadAgain(t *testing.T) {
+func TestWrittenPostNotReadAgain(t *testing.T) {
 	t.Parallel()
 	reads := &countedReads{}
 	f, store := socialFixture(t, func(_ *Config, d *Deps) { reads.Store, d.Social.Store = d.Social.Store, reads })
