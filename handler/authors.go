@@ -95,7 +95,7 @@ func (s *server) getAuthorPosts(ctx context.Context, c *call, reader string, ask
 		}
 	}
 	page, err := s.deps.Social.Timelines.Author(ctx, timeline.AuthorRequest{
-		Reader: reader, Author: c.gin.Param("id"), Below: ask.position, Limit: ask.Limit, Grid: bool(ask.View),
+		Reader: reader, Author: c.gin.Param("id"), Below: ask.position, Limit: ask.Limit,
 	})
 	return &entryPage{reader: reader, grid: bool(ask.View), Page: page}, err
 }

@@ -89,7 +89,7 @@ func (s *server) getCirclePosts(ctx context.Context, c *call, reader string, ask
 		return nil, err
 	}
 	page, err := s.deps.Social.Timelines.Circle(ctx, timeline.CircleRequest{
-		Reader: reader, Circle: c.gin.Param("id"), Below: ask.position, Limit: ask.Limit, Grid: bool(ask.View),
+		Reader: reader, Circle: c.gin.Param("id"), Below: ask.position, Limit: ask.Limit,
 	})
 	return &entryPage{reader: reader, grid: bool(ask.View), Page: page}, err
 }

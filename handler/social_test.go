@@ -94,7 +94,7 @@ func TestEntryEqualsStoredContent(t *testing.T) {
 	}
 }
 
-// A grid has only the first thumbnail and the counts of each post.
+// A grid has of each post the first thumbnail, the counts, and what tells posts apart.
 func TestGridTiles(t *testing.T) {
 	t.Parallel()
 	f, store := socialFixture(t, nil)
@@ -102,8 +102,8 @@ func TestGridTiles(t *testing.T) {
 	publish(t, store, social.Post{ID: "post:p", Author: "u_2", Images: images, CreatedAt: 1772791200})
 	publish(t, store, social.Post{ID: "post:q", Author: "u_2", CreatedAt: 1772791100})
 	require.NoError(t, store.SetCounts(t.Context(), "post:q", social.Counts{Likes: 4, Comments: 2}, time.Time{}))
-	want := successHead + `{"items":[{"id":"post:p","created_at":1772791200,"likes":0,"comments":0,"thumbnail":{"url":"/media/t1","width":640,"height":480,"color":"#112233"}},` +
-		`{"id":"post:q","created_at":1772791100,"likes":4,"comments":2}],"next_cursor":"post:q:1772791100","has_more":false}}`
+	want := successHead + `{"items":[{"id":"post:p","created_at":1772791200,"likes":0,"comments":0,"caption":"A post of u_2","image_count":2,"audience":{"public":true},"thumbnail":{"url":"/media/t1","width":640,"height":480,"color":"#112233","alt":"A lake"}},` +
+		`{"id":"post:q","created_at":1772791100,"likes":4,"comments":2,"caption":"A post of u_2","image_count":0,"audience":{"public":true}}],"next_cursor":"post:q:1772791100","has_more":false}}`
 	require.Equal(t, want, f.do(t, "GET", "/v1/authors/u_2/posts?view=grid", "", asAgent).body)
 	require.Equal(t, want, f.do(t, "GET", "/v1/authors/u_2/posts?view=grid", "").body)
 	for i := range 9 {

@@ -36,7 +36,7 @@ var uses = map[string]map[string]use{
 		"Unblock": writes, "Unfollow": writes, "Unlike": writes, "Unmute": writes, "Withdraw": writes,
 
 		"Author": asks, "Cards": asks, "CardsOf": asks, "CircleFor": asks, "CirclePosts": asks, "CirclesOf": asks, "Followers": asks, "Following": asks,
-		"Blocked": asks, "Grid": asks, "Invited": asks, "Members": asks, "Muted": asks, "Pull": asks, "Replies": asks, "GridCards": asks, "Ping": neither,
+		"Blocked": asks, "Grid": asks, "Invited": asks, "Members": asks, "Muted": asks, "Pull": asks, "Replies": asks, "Ping": neither,
 	},
 	"Engine": {
 		"EditProfile": writes, "Feed": writes, "Forget": writes, "ForgetLearned": writes, "Liked": writes, "React": writes, "RemoveProfile": writes, "Seen": writes,

@@ -34,11 +34,18 @@ func (c *Card) AppendEntry(b []byte, reader, source string) []byte {
 
 // GridCard is a post in a grid.
 type GridCard struct {
-	ID        string     `json:"id"`
-	CreatedAt int64      `json:"created_at"` // Unix seconds
-	Likes     int64      `json:"likes"`
-	Comments  int64      `json:"comments"`
-	Thumbnail *Thumbnail `json:"thumbnail,omitempty"` // of the first image; nil if there is none
+	ID        string `json:"id"`
+	CreatedAt int64  `json:"created_at"` // Unix seconds
+	Likes     int64  `json:"likes"`
+	Comments  int64  `json:"comments"`
+	// Caption, ImageCount, Audience, ReplyTo and Root are those of the post: an app shows a post
+	// without an image by its caption, and sends a token for images of a post that is not public.
+	Caption    string     `json:"caption"`
+	ImageCount int        `json:"image_count"`
+	Audience   Audience   `json:"audience"`
+	ReplyTo    string     `json:"reply_to,omitempty"`
+	Root       string     `json:"root,omitempty"`
+	Thumbnail  *Thumbnail `json:"thumbnail,omitempty"` // of the first image; nil if there is none
 }
 
 // Thumbnail is a scaled-down image.
@@ -47,14 +54,22 @@ type Thumbnail struct {
 	Width  int    `json:"width"` // of the full image, in pixels: the thumbnail has its proportions
 	Height int    `json:"height"`
 	Color  string `json:"color"` // placeholder until the thumbnail is loaded, as #rrggbb
+	Alt    string `json:"alt"`   // describes the image to those who do not see it
 }
 
-// AppendGridCard appends the JSON of a card from [GridCards] as a [GridCard].
+// AppendGridCard appends the JSON of the card as a [GridCard]. Content must be that of a post.
 func (c *Card) AppendGridCard(b []byte) []byte {
-	tile := GridCard{ID: c.ID, CreatedAt: c.CreatedAt, Likes: c.Likes, Comments: c.Comments}
-	var image *Image
-	if json.Unmarshal(c.Content, &image) == nil && image != nil {
-		tile.Thumbnail = &Thumbnail{image.Thumbnail, image.Width, image.Height, image.Color}
+	var p Post
+	if json.Unmarshal(c.Content, &p) != nil {
+		return b
+	}
+	tile := GridCard{
+		ID: c.ID, CreatedAt: c.CreatedAt, Likes: c.Likes, Comments: c.Comments, Caption: p.Caption,
+		ImageCount: len(p.Images), Audience: p.Audience, ReplyTo: p.ReplyTo, Root: p.Root,
+	}
+	if len(p.Images) > 0 {
+		first := &p.Images[0]
+		tile.Thumbnail = &Thumbnail{first.Thumbnail, first.Width, first.Height, first.Color, first.Alt}
 	}
 	return appendJSON(b, tile)
 }

@@ -57,13 +57,6 @@ type Cards interface {
 	Cards(ctx context.Context, reader string, posts []PostVersion) ([]Card, error)
 }
 
-// GridCards returns the part of each card that a grid shows.
-type GridCards interface {
-	// GridCards returns cards as [Cards.Cards] does, with fewer fields: Content is the first [Image],
-	// or null; the author has only an id; HasLiked and Public are false.
-	GridCards(ctx context.Context, reader string, ids []string) ([]Card, error)
-}
-
 // Asked is one post, and the reader for whom it is read.
 type Asked struct{ Reader, ID string }
 

@@ -28,7 +28,6 @@ type Store interface {
 	Authors
 	Cards
 	CardsOfMany
-	GridCards
 	Lists
 	Promotions
 	Images

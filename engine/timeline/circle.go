@@ -15,7 +15,6 @@ type CircleRequest struct {
 	Circle string
 	Below  social.Position // position of the cursor; zero means from the newest
 	Limit  int             // 1 to [MaxLimit]
-	Grid   bool            // return the cards of [social.GridCards]
 }
 
 // Circle returns one page of the posts that the reader sees through a circle, without those that
@@ -31,10 +30,6 @@ func (t *Timelines) Circle(ctx context.Context, r CircleRequest) (Page, error) {
 		return Page{}, err
 	}
 	page, err := read.circlePage(ctx, r)
-	if err == nil && r.Grid {
-		ids := each(page.Posts, func(c social.Card) string { return c.ID })
-		page.Posts, err = t.stores.Posts.GridCards(ctx, r.Reader, ids)
-	}
 	if err != nil {
 		return Page{}, err
 	}

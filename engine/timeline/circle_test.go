@@ -63,8 +63,6 @@ func TestGroupPage(t *testing.T) {
 	assert.Equal(t, want[:4], enginetest.PostIDs(page), "the page is filled up")
 	assert.Equal(t, []social.CircleRef{{ID: "g", Name: "The g"}}, page.Posts[0].Circles)
 	assert.Equal(t, want, scrollCircle(n, r))
-	r.Grid = true
-	assert.Equal(t, want, scrollCircle(n, r))
 
 	require.NoError(t, n.Store.RemovePost(t.Context(), want[0], "", "g", ""))
 	assert.Equal(t, want[1:], scrollCircle(n, r))

@@ -124,13 +124,11 @@ func TestCursorPostsDeletedConcurrently(t *testing.T) {
 			return tl.Replies(ctx, timeline.RepliesRequest{Reader: "r", Post: root, After: from, Limit: 3, Oldest: oldest})
 		}
 	}
-	author := func(grid bool) ask {
-		return func(ctx context.Context, tl *timeline.Timelines, _ string, from social.Position) (timeline.Page, error) {
-			return tl.Author(ctx, timeline.AuthorRequest{Reader: "r", Author: "a", Below: from, Limit: 3, Grid: grid})
-		}
+	author := func(ctx context.Context, tl *timeline.Timelines, _ string, from social.Position) (timeline.Page, error) {
+		return tl.Author(ctx, timeline.AuthorRequest{Reader: "r", Author: "a", Below: from, Limit: 3})
 	}
 	for page, read := range map[string]ask{
-		"author": author(false), "grid": author(true), "replies": replies(false), "oldest replies": replies(true),
+		"author": author, "replies": replies(false), "oldest replies": replies(true),
 		"timeline without a list": func(ctx context.Context, tl *timeline.Timelines, _ string, from social.Position) (timeline.Page, error) {
 			return tl.Timeline(ctx, timeline.Request{Agent: "server", Below: from, Limit: 3})
 		},

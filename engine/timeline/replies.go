@@ -48,7 +48,7 @@ func (t *Timelines) Replies(ctx context.Context, r RepliesRequest) (page Page, e
 			return page, err
 		}
 	}
-	if page, err = pageOf(ctx, t.stores.Posts.Cards, r.Reader, entries, r.Limit); err != nil {
+	if page, err = pageOf(ctx, t.stores.Posts, r.Reader, entries, r.Limit); err != nil {
 		return page, err
 	}
 	page.begin(r.After, entries, !r.Oldest)
@@ -59,17 +59,14 @@ func (t *Timelines) Replies(ctx context.Context, r RepliesRequest) (page Page, e
 	return t.answer(ctx, "", page, read.missing)
 }
 
-// readCards is the type of the method of [social.Cards].
-type readCards func(ctx context.Context, reader string, posts []social.PostVersion) ([]social.Card, error)
-
 // pageOf returns the page of the first limit entries; a further entry means that there is more.
-func pageOf(ctx context.Context, cards readCards, reader string, entries []social.Entry, limit int) (page Page, err error) {
+func pageOf(ctx context.Context, posts social.Cards, reader string, entries []social.Entry, limit int) (page Page, err error) {
 	page.HasMore = len(entries) > limit
 	if page.HasMore {
 		entries = entries[:limit]
 	}
 	known := each(entries, func(e social.Entry) social.PostVersion { return social.PostVersion{ID: e.ID} })
-	all, err := cards(ctx, reader, known)
+	all, err := posts.Cards(ctx, reader, known)
 	if err != nil {
 		return Page{}, err
 	}
@@ -96,7 +93,6 @@ type AuthorRequest struct {
 	Author string
 	Below  social.Position // position of the cursor; zero means from the newest
 	Limit  int             // 1 to [MaxLimit]
-	Grid   bool            // return the cards of [social.GridCards]
 }
 
 // Author returns one page of an author's posts that the reader may see. Errors wrap
@@ -110,17 +106,9 @@ func (t *Timelines) Author(ctx context.Context, r AuthorRequest) (page Page, err
 	if err != nil {
 		return page, err
 	}
-	cards := t.stores.Posts.Cards
-	if r.Grid {
-		cards = t.tiles
-	}
-	if page, err = pageOf(ctx, cards, r.Reader, entries, r.Limit); err != nil {
+	if page, err = pageOf(ctx, t.stores.Posts, r.Reader, entries, r.Limit); err != nil {
 		return page, err
 	}
 	page.begin(r.Below, entries, true)
 	return t.answer(ctx, r.Reader, page, 0)
-}
-
-func (t *Timelines) tiles(ctx context.Context, reader string, posts []social.PostVersion) ([]social.Card, error) {
-	return t.stores.Posts.GridCards(ctx, reader, each(posts, func(p social.PostVersion) string { return p.ID }))
 }

@@ -68,7 +68,6 @@ type Stores struct {
 // Posts is the part of the social store that timelines use.
 type Posts interface {
 	social.Cards
-	social.GridCards
 	// Pull, Newest, Celebrities, Grid, CirclePosts and Replies are those of [social.Store].
 	Pull(ctx context.Context, q social.PullQuery) ([]social.Entry, error)
 	Newest(ctx context.Context, authors []string, below social.Position, n int) ([]social.Entry, error)

@@ -150,7 +150,6 @@ func TestShortListsGenericPlan(t *testing.T) {
 	for name, read := range map[string]func() error{
 		"card":           func() error { return last(s.Cards(ctx, "x1", []social.PostVersion{{ID: "post:x1"}})) },
 		"card of many":   func() error { return last(s.CardsOf(ctx, []social.Asked{{Reader: "x1", ID: "post:x1"}})) },
-		"tile":           func() error { return last(s.GridCards(ctx, "x1", []string{"post:x1"})) },
 		"standing":       func() error { return last(s.ListStatuses(ctx, "x1", []string{"post:x1"})) },
 		"celebrities":    func() error { return last(s.Celebrities(ctx, "x1")) },
 		"grid":           func() error { return last(s.Grid(ctx, "x1", "x2", social.Position{}, 20)) },

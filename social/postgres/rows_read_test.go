@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -104,14 +103,6 @@ func readsOfMuch(s *Store, page int) map[string]reading {
 				}}
 			}
 		}
-		all["tiles for "+reader] = reading{run: func(ctx context.Context) error {
-			list, err := s.Grid(ctx, reader, "n", social.Position{}, page)
-			ids := make([]string, len(list))
-			for i := range list {
-				ids[i] = list[i].ID
-			}
-			return errors.Join(err, last(s.GridCards(ctx, reader, ids)))
-		}}
 		if reader != "" {
 			all["timeline of "+reader] = reading{run: func(ctx context.Context) error {
 				return last(s.Pull(ctx, social.PullQuery{Reader: reader, N: page, Whole: true}))

@@ -63,7 +63,6 @@ func (e *env) hushed(reader string, p social.Post) {
 	c := e.card(reader, p.ID)
 	require.True(e, c.Visible)
 	require.Equal(e, social.NoReason, c.Reason)
-	require.Equal(e, c.Visible, e.tile(reader, p.ID).Visible)
 	require.False(e, must[[]social.ListStatus](e)(e.ListStatuses(e.ctx, reader, []string{p.ID}))[0].Listed)
 	for _, whole := range []bool{true, false} {
 		require.NotContains(e, entryIDs(must[[]social.Entry](e)(e.Pull(e.ctx, social.PullQuery{Reader: reader, N: 50, Whole: whole}))), p.ID)
@@ -76,11 +75,6 @@ func (e *env) hushed(reader string, p social.Post) {
 		require.NotEqual(e, reader, r.Agent)
 	}
 	require.Contains(e, entryIDs(must[[]social.Entry](e)(e.Grid(e.ctx, reader, p.Author, social.Position{}, 50))), p.ID, "it is on its author's page")
-}
-
-func (e *env) tile(reader, id string) social.Card {
-	e.Helper()
-	return must[[]social.Card](e)(e.GridCards(e.ctx, reader, []string{id}))[0]
 }
 
 // mutedInviters checks what a mute of an owner's invitations hides.

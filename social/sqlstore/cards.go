@@ -159,21 +159,18 @@ const commented = `CASE WHEN p.comments_here > 0 THEN p.comments_here ELSE p.com
 	CASE WHEN p.comments_here > 0 THEN p.repliers ELSE p.comments_reported END`
 
 // The statements of cards. They return the posts that exist, each with its index among those
-// requested. The content of a tile is the first image, or null. The json functions, unlike those of
-// jsonb, return the stored text unchanged. SQLite would read a blob as its own binary JSON.
+// requested.
 //
 // Lists are selected to hide their length from PostgreSQL: for a list shorter than the ten elements
 // that it assumes, it would plan the statement in each call, which takes ten times as long as
 // reading one card.
 var (
-	cardHead = `SELECT ` + factColumns + `, j.i - 1, p.version, p.created_at, p.likes_here + p.likes_reported, ` + commented + `, `
-	cardFrom = cardHead + `CASE WHEN p.version <> j.version THEN p.content END, coalesce(a.name, ''), coalesce(a.image_url, ''),
+	cardFrom = `SELECT ` + factColumns + `, j.i - 1, p.version, p.created_at, p.likes_here + p.likes_reported, ` + commented + `,
+		CASE WHEN p.version <> j.version THEN p.content END, coalesce(a.name, ''), coalesce(a.image_url, ''),
 		EXISTS (SELECT 1 FROM likes l WHERE l.post = p.id AND l.agent = $1 AND l.incarnation > p.deleted AND l.at > ` + erasedReader + ` OFFSET 0),
 		` + hasGrants + ` FROM `
 	ofPosts   = ` JOIN posts p ON p.id = j.id ` + ofAuthors + ` WHERE p.gone = 0`
 	cardsText = cardFrom + `unnest((SELECT $2::text[]), (SELECT $3::bigint[])) WITH ORDINALITY j (id, version, i)` + ofPosts
-	tilesText = cardHead + `coalesce(` + Either(`p.content::json #>> '{images,0}'`, `CAST(p.content AS TEXT) -> '$.images[0]'`) + `, 'null'), '', '', false, true
-		FROM unnest((SELECT $2::text[])) WITH ORDINALITY j (id, i)` + ofPosts
 )
 
 // cardsOfText takes the reader of each row instead of the parameter $1. It joins the stamp of that
@@ -214,11 +211,6 @@ func (s *Store) CardsOf(ctx context.Context, asked []social.Asked) ([]social.Car
 		readers[i], ids[i] = a.Reader, a.ID
 	}
 	return s.cards(ctx, "read cards of many readers", asked, cardsOfText, Table{readers, ids})
-}
-
-// GridCards implements [social.GridCards].
-func (s *Store) GridCards(ctx context.Context, reader string, ids []string) ([]social.Card, error) {
-	return s.cards(ctx, "read tiles", askedBy(reader, ids), tilesText, reader, ids)
 }
 
 func askedBy(reader string, ids []string) []social.Asked {

@@ -2063,7 +2063,8 @@ export interface paths {
          * @description Checks every dependency. While an optional dependency is down, responses are degraded, but
          *     the server is ready. Elasticsearch is optional once it has answered a search since the
          *     server's start. A server that is about to stop is not ready and lists no dependencies, but
-         *     still handles calls for `server.drain`.
+         *     still handles calls for `server.drain`. A server that starts names the dependency that it
+         *     waits for.
          */
         get: operations["ready"];
         put?: never;
@@ -2336,6 +2337,14 @@ export interface components {
             likes: number;
             /** Format: int64 */
             comments: number;
+            caption: string;
+            /** Format: int64 */
+            image_count: number;
+            audience: components["schemas"]["TileAudience"];
+            /** @description The post or reply that it answers. Only in replies. */
+            reply_to?: components["schemas"]["PostID"];
+            /** @description The post that the thread of replies belongs to. Only in replies. */
+            root?: components["schemas"]["PostID"];
             thumbnail?: components["schemas"]["TileThumbnail"];
         };
         /** @description An author whom the caller blocks. */
@@ -3113,9 +3122,14 @@ export interface components {
             shown_before?: boolean;
             why?: components["schemas"]["Reasons"];
         };
+        /** @description Who may see the post. Empty for a reply. */
+        TileAudience: {
+            public?: boolean;
+            followers?: boolean;
+        };
         /** @description The thumbnail of the first image. Absent if the post has no image. */
         TileThumbnail: {
-            /** @description A path of this server, `/media/{key}`. */
+            /** @description A path of this server, `/media/{key}`. It needs a token unless the audience is public. */
             url: string;
             /**
              * Format: int64
@@ -3126,6 +3140,8 @@ export interface components {
             height: number;
             /** @description The color to show until the thumbnail is loaded, as `#rrggbb`. */
             color: string;
+            /** @description Describes the image to those who do not see it. May be empty. */
+            alt: string;
         };
         KeywordObject: {
             term: components["schemas"]["Term"];

@@ -11,26 +11,6 @@ UPDATE jobs SET leased_till = $1 + $3, worker = $4, changed = $1, due = CASE WHE
 -- Query.circle
 SELECT c.owner, c.name, c.size, c.kind, c.post, c.history, c.members_visible_to, c.until, put, dropped, replaced, joined, posted, reported, told, coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = c.owner), 0) FROM circles c WHERE id = ?;
 
--- Query.listStatuses
-SELECT p.author, p.origin, p.reach, p.reply, p.react, coalesce(a.delivery, 'push'),
-	p.gone = 0 AND p.created > coalesce(a.erased, 0) AS there,
-	EXISTS (SELECT 1 FROM follows f WHERE f.agent = $1 AND f.author = p.author AND f.gone = 0
-		AND f.at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0) AND f.at > coalesce(a.erased, 0)),
-	EXISTS (SELECT 1 FROM follows f WHERE f.agent = $1 AND f.author = '@server' AND f.gone = 0
-		AND f.at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0)),
-	(SELECT json_group_array(CASE WHEN (m.since <= 1 OR m.since < pc.at) THEN CASE WHEN mu.id <> '' THEN '~' ELSE '+' END ELSE '-' END || CASE WHEN c.kind = 'circle' AND c.owner <> $1 THEN '' WHEN c.owner = $1 OR m.at > 0 THEN c.id || ' ' || c.name ELSE c.id || ' ' END) FROM post_circles pc
-	JOIN circles c ON c.id = pc.circle AND (c.owner = pc.author OR c.kind <> 'circle') AND c.gone = 0 AND c.dropped < pc.incarnation
-		AND c.put > coalesce((SELECT o.erased_agent FROM authors o WHERE o.id = c.owner), 0)
-	LEFT JOIN members m ON m.circle = pc.circle AND m.agent = $1 AND m.gone = 0 AND m.at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0)
-	LEFT JOIN mutes mu ON mu.agent = $1 AND mu.kind = 'circle' AND mu.id = pc.circle AND m.since > 0
-	WHERE pc.post = p.id AND (m.at > 0 OR pc.author = $1)),
-	EXISTS (SELECT 1 FROM post_mentions m WHERE m.post = p.id AND m.agent = $1 AND m.life = coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0)),
-	EXISTS (SELECT 1 FROM json_each(CASE p.grants WHEN '' THEN '[]' ELSE p.grants END) g WHERE g.value = CASE WHEN coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0) = 0 THEN $1 ELSE $1 || ' ' || coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0) END),
-	(EXISTS (SELECT 1 FROM blocks b WHERE b.agent = $1 AND b.other = p.author) OR EXISTS (SELECT 1 FROM blocks b WHERE b.agent = p.author AND b.other = $1)),
-	p.reach < 2 AND (p.grants <> '' OR EXISTS (SELECT 1 FROM post_circles pc WHERE pc.post = p.id)),
-	p.reach = 0 AND p.author = $1 AND EXISTS (SELECT 1 FROM post_circles pc WHERE pc.post = p.id AND pc.own),
-	p.deleted, p.root, p.root_life, p.removed, (SELECT json_group_array(rm.circle || ' ' || rm.removed_by || ' ' || rm.at || ' ' || rm.reason) FROM removals rm WHERE rm.post = p.id AND p.removed > 0), j.i - 1, p.created_at FROM (SELECT value AS id, key + 1 AS i FROM json_each($2)) j CROSS JOIN posts p ON p.id = j.id LEFT JOIN authors a ON a.id = p.author WHERE p.author <> '';
-
 -- Query.role
 SELECT
 			EXISTS (SELECT 1 FROM members WHERE circle = $1 AND agent = $2 AND gone = 0 AND at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $2), 0)),
@@ -83,8 +63,7 @@ SELECT f.agent FROM follows f LEFT JOIN authors a ON a.id = f.agent
 
 -- Store.Following
 SELECT f.author FROM follows f LEFT JOIN authors a ON a.id = f.author
-		WHERE f.agent = $1 AND f.gone = 0 AND f.at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0) AND f.at > coalesce(a.erased, 0)
-		AND f.author > $2 AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = $4 AND b.other = f.author) AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = f.author AND b.other = $4) ORDER BY f.author LIMIT +$3;
+		WHERE f.agent = $1 AND f.gone = 0 AND f.at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0) AND f.at > coalesce(a.erased, 0) AND f.author > $2 AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = $4 AND b.other = f.author) AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = f.author AND b.other = $4) ORDER BY f.author LIMIT +$3;
 
 -- Store.Invited
 SELECT i.agent FROM circles c JOIN invitations i ON i.circle = c.id
@@ -236,7 +215,7 @@ SELECT gone = 0 AND deleted < $2 FROM posts WHERE id = $1;
 
 -- Tx.addComment
 UPDATE posts SET comments_here = comments_here + $2, repliers = repliers + CASE WHEN EXISTS (SELECT 1 FROM posts o
-			WHERE o.root = $1 AND o.root <> '' AND o.author = $3 AND o.id <> $4 AND o.gone = 0 AND o.removed < 2 AND o.root_life > posts.deleted) THEN 0 ELSE $2 END
+			WHERE o.root = $1 AND o.root <> '' AND o.gone = 0 AND o.removed < 2 AND o.root_life > posts.deleted AND o.author = $3 AND o.id <> $4) THEN 0 ELSE $2 END
 		WHERE id = $1 AND gone = 0 AND deleted < $5;
 
 -- Tx.address
@@ -252,7 +231,7 @@ DELETE FROM reply_mentions WHERE reply = ?;
 SELECT c.id, c.owner, c.kind <> 'circle', j.addressed FROM (
 			SELECT pc.circle, pc.incarnation, true AS addressed FROM post_circles pc WHERE pc.post = $1
 			UNION ALL SELECT rm.circle, rm.incarnation, false FROM removals rm WHERE rm.post = $2 AND $1 = $2
-		) j JOIN circles c ON c.id = j.circle AND c.gone = 0 AND c.dropped < j.incarnation AND c.put > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = c.owner), 0) ORDER BY c.id;
+		) j JOIN circles c ON c.id = j.circle AND c.dropped < j.incarnation AND c.gone = 0 AND c.put > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = c.owner), 0) ORDER BY c.id;
 
 -- Tx.admitWaiting
 SELECT coalesce(max(max(since, joined)), 0) FROM members WHERE circle = ? AND gone = 0;
@@ -311,8 +290,7 @@ INSERT INTO post_circles (post, circle, author, created_at, incarnation)
 SELECT count(*) FROM likes WHERE post = ? AND incarnation > ?;
 
 -- Tx.delete
-SELECT count(*), count(DISTINCT author) FROM posts
-			WHERE root = ? AND root <> '' AND gone = 0 AND root_life > ? AND removed < ?;
+SELECT count(*), count(DISTINCT o.author) FROM posts o WHERE o.root = ? AND o.root <> '' AND o.gone = 0 AND o.removed < 2 AND o.root_life > ?;
 
 -- Tx.dropCircle
 DELETE FROM invitations WHERE circle = ?;
@@ -375,7 +353,7 @@ DELETE FROM invitations WHERE circle = ? AND agent IN (SELECT value FROM json_ea
 SELECT rm.circle FROM removals rm LEFT JOIN circles c ON c.id = rm.circle WHERE rm.post = ? AND rm.incarnation > coalesce(c.dropped, 0);
 
 -- Tx.likeOf
-SELECT p.created, p.deleted, p.gone > 0, coalesce(l.at, 0), coalesce(l.incarnation, 0), coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $2), 0)
+SELECT p.created, p.deleted, p.gone > 0, p.root <> '', coalesce(l.at, 0), coalesce(l.incarnation, 0), coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $2), 0)
 		FROM posts p LEFT JOIN likes l ON l.post = p.id AND l.agent = $2 WHERE p.id = $1;
 
 -- Tx.members
@@ -550,10 +528,7 @@ INSERT INTO likes (post, agent, author, at, incarnation) VALUES (?, ?, ?, ?, ?)
 			ON CONFLICT (post, agent) DO UPDATE SET author = excluded.author, at = excluded.at, incarnation = excluded.incarnation;
 
 -- Tx.setLike
-SELECT likes_here + likes_reported FROM posts WHERE id = ?;
-
--- Tx.setLike
-UPDATE posts SET likes_here = likes_here + $2 WHERE id = $1 RETURNING likes_here + likes_reported;
+UPDATE posts SET likes_here = likes_here + $2 WHERE id = $1;
 
 -- Tx.setMembers
 INSERT INTO members (circle, agent, at, gone, incarnation, since, joined) SELECT ?, d.*
@@ -659,13 +634,11 @@ SELECT k.key, p.author, p.created_at, p.id FROM (SELECT value AS key FROM json_e
 -- cardFrom
 SELECT p.author, p.origin, p.reach, p.reply, p.react, coalesce(a.delivery, 'push'),
 	p.gone = 0 AND p.created > coalesce(a.erased, 0) AS there,
-	EXISTS (SELECT 1 FROM follows f WHERE f.agent = $1 AND f.author = p.author AND f.gone = 0
-		AND f.at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0) AND f.at > coalesce(a.erased, 0)),
+	EXISTS (SELECT 1 FROM follows f WHERE f.agent = $1 AND f.author = p.author AND f.gone = 0 AND f.at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0) AND f.at > coalesce(a.erased, 0)),
 	EXISTS (SELECT 1 FROM follows f WHERE f.agent = $1 AND f.author = '@server' AND f.gone = 0
 		AND f.at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0)),
 	(SELECT json_group_array(CASE WHEN (m.since <= 1 OR m.since < pc.at) THEN CASE WHEN mu.id <> '' THEN '~' ELSE '+' END ELSE '-' END || CASE WHEN c.kind = 'circle' AND c.owner <> $1 THEN '' WHEN c.owner = $1 OR m.at > 0 THEN c.id || ' ' || c.name ELSE c.id || ' ' END) FROM post_circles pc
-	JOIN circles c ON c.id = pc.circle AND (c.owner = pc.author OR c.kind <> 'circle') AND c.gone = 0 AND c.dropped < pc.incarnation
-		AND c.put > coalesce((SELECT o.erased_agent FROM authors o WHERE o.id = c.owner), 0)
+	JOIN circles c ON c.id = pc.circle AND (c.owner = pc.author OR c.kind <> 'circle') AND c.gone = 0 AND c.dropped < pc.incarnation AND c.put > coalesce((SELECT o.erased_agent FROM authors o WHERE o.id = c.owner), 0)
 	LEFT JOIN members m ON m.circle = pc.circle AND m.agent = $1 AND m.gone = 0 AND m.at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0)
 	LEFT JOIN mutes mu ON mu.agent = $1 AND mu.kind = 'circle' AND mu.id = pc.circle AND m.since > 0
 	WHERE pc.post = p.id AND (m.at > 0 OR pc.author = $1)),
@@ -675,20 +648,19 @@ SELECT p.author, p.origin, p.reach, p.reply, p.react, coalesce(a.delivery, 'push
 	p.reach < 2 AND (p.grants <> '' OR EXISTS (SELECT 1 FROM post_circles pc WHERE pc.post = p.id)),
 	p.reach = 0 AND p.author = $1 AND EXISTS (SELECT 1 FROM post_circles pc WHERE pc.post = p.id AND pc.own),
 	p.deleted, p.root, p.root_life, p.removed, (SELECT json_group_array(rm.circle || ' ' || rm.removed_by || ' ' || rm.at || ' ' || rm.reason) FROM removals rm WHERE rm.post = p.id AND p.removed > 0), j.i - 1, p.version, p.created_at, p.likes_here + p.likes_reported, CASE WHEN p.comments_here > 0 THEN p.comments_here ELSE p.comments_reported END,
-	CASE WHEN p.comments_here > 0 THEN p.repliers ELSE p.comments_reported END, CASE WHEN p.version <> j.version THEN p.content END, coalesce(a.name, ''), coalesce(a.image_url, ''),
+	CASE WHEN p.comments_here > 0 THEN p.repliers ELSE p.comments_reported END,
+		CASE WHEN p.version <> j.version THEN p.content END, coalesce(a.name, ''), coalesce(a.image_url, ''),
 		EXISTS (SELECT 1 FROM likes l WHERE l.post = p.id AND l.agent = $1 AND l.incarnation > p.deleted AND l.at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0)),
 		p.grants <> '' FROM (SELECT value ->> 0 AS id, value ->> 1 AS version, key + 1 AS i FROM json_each($2) LIMIT -1) j CROSS JOIN posts p ON p.id = j.id LEFT JOIN authors a ON a.id = p.author WHERE p.gone = 0;
 
 -- cardsOfText
 SELECT p.author, p.origin, p.reach, p.reply, p.react, coalesce(a.delivery, 'push'),
 	p.gone = 0 AND p.created > coalesce(a.erased, 0) AS there,
-	EXISTS (SELECT 1 FROM follows f WHERE f.agent = j.reader AND f.author = p.author AND f.gone = 0
-		AND f.at > coalesce(r.erased_agent, 0) AND f.at > coalesce(a.erased, 0)),
+	EXISTS (SELECT 1 FROM follows f WHERE f.agent = j.reader AND f.author = p.author AND f.gone = 0 AND f.at > coalesce(r.erased_agent, 0) AND f.at > coalesce(a.erased, 0)),
 	EXISTS (SELECT 1 FROM follows f WHERE f.agent = j.reader AND f.author = '@server' AND f.gone = 0
 		AND f.at > coalesce(r.erased_agent, 0)),
 	(SELECT json_group_array(CASE WHEN (m.since <= 1 OR m.since < pc.at) THEN CASE WHEN mu.id <> '' THEN '~' ELSE '+' END ELSE '-' END || CASE WHEN c.kind = 'circle' AND c.owner <> j.reader THEN '' WHEN c.owner = j.reader OR m.at > 0 THEN c.id || ' ' || c.name ELSE c.id || ' ' END) FROM post_circles pc
-	JOIN circles c ON c.id = pc.circle AND (c.owner = pc.author OR c.kind <> 'circle') AND c.gone = 0 AND c.dropped < pc.incarnation
-		AND c.put > coalesce((SELECT o.erased_agent FROM authors o WHERE o.id = c.owner), 0)
+	JOIN circles c ON c.id = pc.circle AND (c.owner = pc.author OR c.kind <> 'circle') AND c.gone = 0 AND c.dropped < pc.incarnation AND c.put > coalesce((SELECT o.erased_agent FROM authors o WHERE o.id = c.owner), 0)
 	LEFT JOIN members m ON m.circle = pc.circle AND m.agent = j.reader AND m.gone = 0 AND m.at > coalesce(r.erased_agent, 0)
 	LEFT JOIN mutes mu ON mu.agent = j.reader AND mu.kind = 'circle' AND mu.id = pc.circle AND m.since > 0
 	WHERE pc.post = p.id AND (m.at > 0 OR pc.author = j.reader)),
@@ -698,7 +670,8 @@ SELECT p.author, p.origin, p.reach, p.reply, p.react, coalesce(a.delivery, 'push
 	p.reach < 2 AND (p.grants <> '' OR EXISTS (SELECT 1 FROM post_circles pc WHERE pc.post = p.id)),
 	p.reach = 0 AND p.author = j.reader AND EXISTS (SELECT 1 FROM post_circles pc WHERE pc.post = p.id AND pc.own),
 	p.deleted, p.root, p.root_life, p.removed, (SELECT json_group_array(rm.circle || ' ' || rm.removed_by || ' ' || rm.at || ' ' || rm.reason) FROM removals rm WHERE rm.post = p.id AND p.removed > 0), j.i - 1, p.version, p.created_at, p.likes_here + p.likes_reported, CASE WHEN p.comments_here > 0 THEN p.comments_here ELSE p.comments_reported END,
-	CASE WHEN p.comments_here > 0 THEN p.repliers ELSE p.comments_reported END, CASE WHEN p.version <> 0 THEN p.content END, coalesce(a.name, ''), coalesce(a.image_url, ''),
+	CASE WHEN p.comments_here > 0 THEN p.repliers ELSE p.comments_reported END,
+		CASE WHEN p.version <> 0 THEN p.content END, coalesce(a.name, ''), coalesce(a.image_url, ''),
 		EXISTS (SELECT 1 FROM likes l WHERE l.post = p.id AND l.agent = j.reader AND l.incarnation > p.deleted AND l.at > coalesce(r.erased_agent, 0)),
 		p.grants <> '' FROM (SELECT value ->> 0 AS reader, value ->> 1 AS id, key + 1 AS i FROM json_each(?) LIMIT -1) j LEFT JOIN authors r ON r.id = j.reader JOIN posts p ON p.id = j.id LEFT JOIN authors a ON a.id = p.author WHERE p.gone = 0;
 
@@ -756,26 +729,6 @@ SELECT c.id FROM circles c JOIN members m ON m.circle = c.id AND m.agent = $1 AN
 SELECT c.id FROM circles c JOIN members m ON m.circle = c.id AND m.agent = $1 AND m.gone = 0
 	WHERE c.owner = $2 AND c.gone = 0 AND m.since = 0
 	UNION ALL SELECT circle FROM members WHERE agent = $1 AND gone = 0 AND since > 0 AND NOT EXISTS (SELECT 1 FROM mutes mu WHERE mu.agent = $1 AND mu.kind = 'circle' AND mu.id = members.circle);
-
--- circlesOfPost
-SELECT p.author, p.origin, p.reach, p.reply, p.react, coalesce(a.delivery, 'push'),
-	p.gone = 0 AND p.created > coalesce(a.erased, 0) AS there,
-	EXISTS (SELECT 1 FROM follows f WHERE f.agent = $1 AND f.author = p.author AND f.gone = 0
-		AND f.at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0) AND f.at > coalesce(a.erased, 0)),
-	EXISTS (SELECT 1 FROM follows f WHERE f.agent = $1 AND f.author = '@server' AND f.gone = 0
-		AND f.at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0)),
-	(SELECT json_group_array(CASE WHEN (m.since <= 1 OR m.since < pc.at) THEN CASE WHEN mu.id <> '' THEN '~' ELSE '+' END ELSE '-' END || CASE WHEN c.kind = 'circle' AND c.owner <> $1 THEN '' WHEN c.owner = $1 OR m.at > 0 THEN c.id || ' ' || c.name ELSE c.id || ' ' END) FROM post_circles pc
-	JOIN circles c ON c.id = pc.circle AND (c.owner = pc.author OR c.kind <> 'circle') AND c.gone = 0 AND c.dropped < pc.incarnation
-		AND c.put > coalesce((SELECT o.erased_agent FROM authors o WHERE o.id = c.owner), 0)
-	LEFT JOIN members m ON m.circle = pc.circle AND m.agent = $1 AND m.gone = 0 AND m.at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0)
-	LEFT JOIN mutes mu ON mu.agent = $1 AND mu.kind = 'circle' AND mu.id = pc.circle AND m.since > 0
-	WHERE pc.post = p.id AND (m.at > 0 OR pc.author = $1)),
-	EXISTS (SELECT 1 FROM post_mentions m WHERE m.post = p.id AND m.agent = $1 AND m.life = coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0)),
-	EXISTS (SELECT 1 FROM json_each(CASE p.grants WHEN '' THEN '[]' ELSE p.grants END) g WHERE g.value = CASE WHEN coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0) = 0 THEN $1 ELSE $1 || ' ' || coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0) END),
-	(EXISTS (SELECT 1 FROM blocks b WHERE b.agent = $1 AND b.other = p.author) OR EXISTS (SELECT 1 FROM blocks b WHERE b.agent = p.author AND b.other = $1)),
-	p.reach < 2 AND (p.grants <> '' OR EXISTS (SELECT 1 FROM post_circles pc WHERE pc.post = p.id)),
-	p.reach = 0 AND p.author = $1 AND EXISTS (SELECT 1 FROM post_circles pc WHERE pc.post = p.id AND pc.own),
-	p.deleted, p.root, p.root_life, p.removed, (SELECT json_group_array(rm.circle || ' ' || rm.removed_by || ' ' || rm.at || ' ' || rm.reason) FROM removals rm WHERE rm.post = p.id AND p.removed > 0) FROM posts p LEFT JOIN authors a ON a.id = p.author WHERE p.id = $2;
 
 -- countText
 SELECT kind, state, count(*) FROM jobs WHERE state IN ('pending', 'failed') GROUP BY kind, state
@@ -931,6 +884,24 @@ UPDATE jobs SET state = CASE WHEN attempts >= $2 THEN 'dead' ELSE 'pending' END,
 		finished = CASE WHEN attempts >= $2 THEN $1 ELSE 0 END, error = 'its lease ran out', leased_till = 0
 		WHERE (id) IN (SELECT x.id FROM jobs x WHERE (state = 'running' AND (leased_till <= $1 OR changed > $1 + 1000000)));
 
+-- factColumns
+SELECT p.author, p.origin, p.reach, p.reply, p.react, coalesce(a.delivery, 'push'),
+	p.gone = 0 AND p.created > coalesce(a.erased, 0) AS there,
+	EXISTS (SELECT 1 FROM follows f WHERE f.agent = $1 AND f.author = p.author AND f.gone = 0 AND f.at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0) AND f.at > coalesce(a.erased, 0)),
+	EXISTS (SELECT 1 FROM follows f WHERE f.agent = $1 AND f.author = '@server' AND f.gone = 0
+		AND f.at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0)),
+	(SELECT json_group_array(CASE WHEN (m.since <= 1 OR m.since < pc.at) THEN CASE WHEN mu.id <> '' THEN '~' ELSE '+' END ELSE '-' END || CASE WHEN c.kind = 'circle' AND c.owner <> $1 THEN '' WHEN c.owner = $1 OR m.at > 0 THEN c.id || ' ' || c.name ELSE c.id || ' ' END) FROM post_circles pc
+	JOIN circles c ON c.id = pc.circle AND (c.owner = pc.author OR c.kind <> 'circle') AND c.gone = 0 AND c.dropped < pc.incarnation AND c.put > coalesce((SELECT o.erased_agent FROM authors o WHERE o.id = c.owner), 0)
+	LEFT JOIN members m ON m.circle = pc.circle AND m.agent = $1 AND m.gone = 0 AND m.at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0)
+	LEFT JOIN mutes mu ON mu.agent = $1 AND mu.kind = 'circle' AND mu.id = pc.circle AND m.since > 0
+	WHERE pc.post = p.id AND (m.at > 0 OR pc.author = $1)),
+	EXISTS (SELECT 1 FROM post_mentions m WHERE m.post = p.id AND m.agent = $1 AND m.life = coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0)),
+	EXISTS (SELECT 1 FROM json_each(CASE p.grants WHEN '' THEN '[]' ELSE p.grants END) g WHERE g.value = CASE WHEN coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0) = 0 THEN $1 ELSE $1 || ' ' || coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0) END),
+	(EXISTS (SELECT 1 FROM blocks b WHERE b.agent = $1 AND b.other = p.author) OR EXISTS (SELECT 1 FROM blocks b WHERE b.agent = p.author AND b.other = $1)),
+	p.reach < 2 AND (p.grants <> '' OR EXISTS (SELECT 1 FROM post_circles pc WHERE pc.post = p.id)),
+	p.reach = 0 AND p.author = $1 AND EXISTS (SELECT 1 FROM post_circles pc WHERE pc.post = p.id AND pc.own),
+	p.deleted, p.root, p.root_life, p.removed, (SELECT json_group_array(rm.circle || ' ' || rm.removed_by || ' ' || rm.at || ' ' || rm.reason) FROM removals rm WHERE rm.post = p.id AND p.removed > 0) FROM posts p LEFT JOIN authors a ON a.id = p.author WHERE p.id = $2;
+
 -- failText
 WITH held AS MATERIALIZED (SELECT j.id FROM (SELECT value ->> 0 AS id, value ->> 1 AS lease FROM json_each($2) LIMIT -1) h CROSS JOIN jobs j ON j.id = h.id AND j.lease = h.lease AND j.state = 'running'
 	ORDER BY j.kind, j.key)
@@ -943,7 +914,7 @@ WITH held AS MATERIALIZED (SELECT j.id FROM (SELECT value ->> 0 AS id, value ->>
 
 -- friends
 SELECT f.author FROM follows f LEFT JOIN authors a ON a.id = f.author LEFT JOIN post_counts c ON c.author = f.author
-	WHERE f.agent = $1 AND f.gone = 0 AND f.at <= $2 AND f.at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0) AND f.at > coalesce(a.erased, 0)
+	WHERE f.agent = $1 AND f.at <= $2 AND f.gone = 0 AND f.at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0) AND f.at > coalesce(a.erased, 0)
 	AND (SELECT b.at <= $2 AND b.at > coalesce(a.erased_agent, 0) AND b.at > coalesce((SELECT e.erased FROM authors e WHERE e.id = $1), 0)
 		FROM follows b WHERE b.agent = f.author AND b.author = $1 AND b.gone = 0)
 	AND (coalesce(a.suggest_from_follows, 0) = 1 OR coalesce(a.suggest_from_follows, 0) = 0 AND coalesce(c.public > 0 OR c.followers + c.own = 0, true))
@@ -1172,22 +1143,17 @@ INSERT INTO authors (id, name, image_url, bio, card_at, has_card, suggest_from_f
 
 -- standing.between
 SELECT EXISTS (SELECT 1 FROM follows f LEFT JOIN authors a ON a.id = f.author
-			WHERE f.agent = $1 AND f.author = $2 AND f.gone = 0 AND f.at > coalesce(a.erased, 0) AND f.at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0)),
+			WHERE f.agent = $1 AND f.author = $2 AND f.gone = 0 AND f.at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0) AND f.at > coalesce(a.erased, 0)),
 		EXISTS (SELECT 1 FROM blocks b WHERE b.agent = $1 AND b.other = $2), EXISTS (SELECT 1 FROM blocks b WHERE b.agent = $2 AND b.other = $1);
 
--- sweepText
-DELETE FROM jobs WHERE (id) IN (SELECT x.id FROM jobs x WHERE state = 'completed' AND finished <= ? - ? ORDER BY finished LIMIT +?);
-
--- tilesText
+-- statusesText
 SELECT p.author, p.origin, p.reach, p.reply, p.react, coalesce(a.delivery, 'push'),
 	p.gone = 0 AND p.created > coalesce(a.erased, 0) AS there,
-	EXISTS (SELECT 1 FROM follows f WHERE f.agent = $1 AND f.author = p.author AND f.gone = 0
-		AND f.at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0) AND f.at > coalesce(a.erased, 0)),
+	EXISTS (SELECT 1 FROM follows f WHERE f.agent = $1 AND f.author = p.author AND f.gone = 0 AND f.at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0) AND f.at > coalesce(a.erased, 0)),
 	EXISTS (SELECT 1 FROM follows f WHERE f.agent = $1 AND f.author = '@server' AND f.gone = 0
 		AND f.at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0)),
 	(SELECT json_group_array(CASE WHEN (m.since <= 1 OR m.since < pc.at) THEN CASE WHEN mu.id <> '' THEN '~' ELSE '+' END ELSE '-' END || CASE WHEN c.kind = 'circle' AND c.owner <> $1 THEN '' WHEN c.owner = $1 OR m.at > 0 THEN c.id || ' ' || c.name ELSE c.id || ' ' END) FROM post_circles pc
-	JOIN circles c ON c.id = pc.circle AND (c.owner = pc.author OR c.kind <> 'circle') AND c.gone = 0 AND c.dropped < pc.incarnation
-		AND c.put > coalesce((SELECT o.erased_agent FROM authors o WHERE o.id = c.owner), 0)
+	JOIN circles c ON c.id = pc.circle AND (c.owner = pc.author OR c.kind <> 'circle') AND c.gone = 0 AND c.dropped < pc.incarnation AND c.put > coalesce((SELECT o.erased_agent FROM authors o WHERE o.id = c.owner), 0)
 	LEFT JOIN members m ON m.circle = pc.circle AND m.agent = $1 AND m.gone = 0 AND m.at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0)
 	LEFT JOIN mutes mu ON mu.agent = $1 AND mu.kind = 'circle' AND mu.id = pc.circle AND m.since > 0
 	WHERE pc.post = p.id AND (m.at > 0 OR pc.author = $1)),
@@ -1196,9 +1162,10 @@ SELECT p.author, p.origin, p.reach, p.reply, p.react, coalesce(a.delivery, 'push
 	(EXISTS (SELECT 1 FROM blocks b WHERE b.agent = $1 AND b.other = p.author) OR EXISTS (SELECT 1 FROM blocks b WHERE b.agent = p.author AND b.other = $1)),
 	p.reach < 2 AND (p.grants <> '' OR EXISTS (SELECT 1 FROM post_circles pc WHERE pc.post = p.id)),
 	p.reach = 0 AND p.author = $1 AND EXISTS (SELECT 1 FROM post_circles pc WHERE pc.post = p.id AND pc.own),
-	p.deleted, p.root, p.root_life, p.removed, (SELECT json_group_array(rm.circle || ' ' || rm.removed_by || ' ' || rm.at || ' ' || rm.reason) FROM removals rm WHERE rm.post = p.id AND p.removed > 0), j.i - 1, p.version, p.created_at, p.likes_here + p.likes_reported, CASE WHEN p.comments_here > 0 THEN p.comments_here ELSE p.comments_reported END,
-	CASE WHEN p.comments_here > 0 THEN p.repliers ELSE p.comments_reported END, coalesce(CAST(p.content AS TEXT) -> '$.images[0]', 'null'), '', '', false, true
-		FROM (SELECT value AS id, key + 1 AS i FROM json_each($2)) j CROSS JOIN posts p ON p.id = j.id LEFT JOIN authors a ON a.id = p.author WHERE p.gone = 0;
+	p.deleted, p.root, p.root_life, p.removed, (SELECT json_group_array(rm.circle || ' ' || rm.removed_by || ' ' || rm.at || ' ' || rm.reason) FROM removals rm WHERE rm.post = p.id AND p.removed > 0), j.i - 1, p.created_at FROM (SELECT value AS id, key + 1 AS i FROM json_each($2)) j CROSS JOIN posts p ON p.id = j.id LEFT JOIN authors a ON a.id = p.author WHERE p.author <> '';
+
+-- sweepText
+DELETE FROM jobs WHERE (id) IN (SELECT x.id FROM jobs x WHERE state = 'completed' AND finished <= ? - ? ORDER BY finished LIMIT +?);
 
 -- unleased
 WITH held AS MATERIALIZED (SELECT j.id FROM (SELECT value ->> 0 AS id, value ->> 1 AS lease FROM json_each($2) LIMIT -1) h CROSS JOIN jobs j ON j.id = h.id AND j.lease = h.lease AND j.state = 'running'
