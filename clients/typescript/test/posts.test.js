@@ -56,7 +56,9 @@ test('posts are read, liked, edited and deleted', async () => {
 
   assert.deepEqual(await reader.likePost(id), { likes: 1, has_liked: true });
   const grid = await reader.authorGrid('author', { limit: 5 });
-  assert.deepEqual(grid.items.at(-1), { id, created_at: second.items[0]?.created_at, likes: 1, comments: 0 });
+  assert.deepEqual(grid.items.at(-1), {
+    id, created_at: second.items[0]?.created_at, likes: 1, comments: 0, caption: 'Rain', image_count: 0, audience: { followers: true },
+  });
   assert.deepEqual(await reader.unlikePost(id), { likes: 0, has_liked: false });
   const reply = await reader.createPost({ caption: 'At last', reply_to: id });
   assert.equal(reply.root, id);
