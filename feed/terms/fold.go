@@ -4,6 +4,7 @@
 package terms
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -26,12 +27,12 @@ func Fold(tag string) string {
 			upper = true
 		case r == ' ' && before != ' ', ' ' < r && r < utf8.RuneSelf:
 		case !isStable(r):
-			return foldUnicode(tag)
+			return tidy(foldUnicode(tag))
 		}
 		before = r
 	}
 	if before == ' ' {
-		return foldUnicode(tag)
+		return tidy(foldUnicode(tag))
 	}
 	if upper {
 		return strings.ToLower(tag)
@@ -87,6 +88,9 @@ func Distinct(tags []string) (distinct []string) {
 // Same reports whether two tags are equal when folded.
 func Same(a, b string) bool { return Fold(a) == Fold(b) }
 
+// tidy trims and collapses the white space of a folded tag; one of nothing else stays.
+func tidy(tag string) string { return cmp.Or(strings.Join(strings.Fields(tag), " "), tag) }
+
 // foldUnicode folds until nothing changes: removing a code point, or folding, may make neighbours
 // compose.
 func foldUnicode(tag string) string {
@@ -94,7 +98,6 @@ func foldUnicode(tag string) string {
 	tag = strings.ToValidUTF8(tag, "\ufffd")
 	for range 4 {
 		folded := norm.NFKC.String(cases.Fold().String(norm.NFKC.String(strings.Map(visible, tag))))
-		folded = strings.Join(strings.Fields(folded), " ")
 		if folded == tag || folded == "" {
 			break
 		}

@@ -133,7 +133,7 @@ func readKeys(lang string) keys {
 		if err == nil && !strings.HasPrefix(tag.String(), "x-") {
 			return keys{}
 		}
-		folded := strings.ReplaceAll(Fold(lang), "_", "-")
+		folded := strings.ReplaceAll(foldUnicode(lang), "_", "-")
 		if folded == "" || folded == "*" {
 			return keys{}
 		}

@@ -118,6 +118,13 @@ func TestLangs(t *testing.T) {
 	}
 }
 
+// TestLangsKeepWhiteSpace checks that a text that is no language takes only itself.
+func TestLangsKeepWhiteSpace(t *testing.T) {
+	t.Parallel()
+	assert.True(t, terms.ReadLangs([]string{"a\nb"}).Take("A\nB"))
+	assert.False(t, terms.ReadLangs([]string{"a\nb"}).Take("a\tb"))
+}
+
 func FuzzFold(f *testing.F) {
 	for _, tag := range []string{"Go", "straße", "\u1fbe\u0345", "ｶﾞ", "\u1112\u00ad\u1161", "a\xff\u200d", "\u0344\u0345", "\uffa0", "\u0130\u0307", "\u03d2\u0301", " \u00a0a \u0301\t"} {
 		f.Add(tag)
