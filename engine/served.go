@@ -34,7 +34,7 @@ type served struct {
 	mu     sync.Mutex
 	seed   maphash.Seed
 	agents *simplelru.LRU[string, *shown]
-	bytes  int
+	bytes  int // the sum of the entries' sizes: where one changes, subtract it before and add it after
 	most   int
 }
 

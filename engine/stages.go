@@ -165,7 +165,8 @@ func classify(r *feed.Refusals, agent string, ref feed.Ref, doc feed.Doc, now in
 	if doc.Missing() {
 		return api.OutcomeGone
 	}
-	if group, at, err := doc.Head(); err != nil || group != ref.Group || at > now {
+	group, at, err := doc.Head()
+	if err != nil || group != ref.Group || at > now {
 		return api.OutcomeGone
 	}
 	if mayBeBy(doc, agent) && isBy(doc, agent) {

@@ -59,7 +59,8 @@ func (k *Keyword) read(data []byte, stored bool) error {
 	}
 	var text keywordText
 	var err error
-	switch isObject := len(data) > 0 && data[0] == '{'; {
+	isObject := len(data) > 0 && data[0] == '{'
+	switch {
 	case !isObject:
 		err = fmt.Errorf("not %.20s", data)
 	case stored:

@@ -222,9 +222,10 @@ func requestID(given string) string {
 }
 
 func unfitForID(r rune) bool {
-	lower := r | ('x' - 'X')
 	switch {
-	case 'a' <= lower && lower <= 'z', '0' <= r && r <= '9':
+	case 'a' <= r && r <= 'z',
+		'A' <= r && r <= 'Z',
+		'0' <= r && r <= '9':
 		return false
 	}
 	return !strings.ContainsRune("_.:/+=@-", r)

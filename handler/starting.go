@@ -16,16 +16,16 @@ import (
 // waits for. Other calls wait until the server is open. [NewStarting] creates one. It is safe for
 // concurrent use.
 type Starting struct {
-	patience time.Duration
+	timeout  time.Duration // of calls that wait
 	metrics  http.Handler
 	waitsFor atomic.Pointer[string]
 	opened   chan struct{} // closed by Open
 	next     http.Handler  // may be read once opened is closed
 }
 
-// NewStarting returns a Starting whose calls wait for the time patience at most, and then get 503.
-func NewStarting(patience time.Duration) *Starting {
-	return &Starting{patience: patience, metrics: promhttp.Handler(), opened: make(chan struct{})}
+// NewStarting returns a Starting whose calls wait for timeout at most, and then get 503.
+func NewStarting(timeout time.Duration) *Starting {
+	return &Starting{timeout: timeout, metrics: promhttp.Handler(), opened: make(chan struct{})}
 }
 
 // WaitFor sets the name of the dependency that the server now waits for, as in /readyz.
@@ -39,12 +39,12 @@ func (s *Starting) Open(next http.Handler) {
 
 // ServeHTTP implements [http.Handler].
 func (s *Starting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	patience := s.patience
+	timeout := s.timeout
 	switch r.URL.Path {
 	case "/livez", "/readyz", "/metrics":
-		patience = 0
+		timeout = 0
 	}
-	if s.wait(r, patience) {
+	if s.wait(r, timeout) {
 		s.next.ServeHTTP(w, r)
 		return
 	}
@@ -60,14 +60,14 @@ func (s *Starting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// wait reports whether the server is open, or opens within patience.
-func (s *Starting) wait(r *http.Request, patience time.Duration) bool {
+// wait reports whether the server is open, or opens within timeout.
+func (s *Starting) wait(r *http.Request, timeout time.Duration) bool {
 	select {
 	case <-s.opened:
 		return true
 	default:
 	}
-	timer := time.NewTimer(patience)
+	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	select {
 	case <-s.opened:

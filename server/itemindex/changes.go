@@ -33,15 +33,15 @@ func (w *Watch) recordRecall(ctx context.Context, err error) {
 		w.hurry() // to notice soon when the index is usable again
 	}
 	switch {
-	case err != nil && w.isNews(err, before):
+	case err != nil && w.isOther(err, before):
 		w.log.ErrorContext(ctx, "recall from Elasticsearch fails", "error", err)
 	case err == nil && before != nil:
 		w.log.InfoContext(ctx, "recall from Elasticsearch works again")
 	}
 }
 
-// isNews reports whether an error is of another kind than the error before, if there was one.
-func (w *Watch) isNews(err, before error) bool {
+// isOther reports whether an error is of another kind than the one before; nil is no error.
+func (w *Watch) isOther(err, before error) bool {
 	if before == nil || w.reason(err, recallRefused) != w.reason(before, recallRefused) {
 		return true
 	}
