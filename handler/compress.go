@@ -45,8 +45,9 @@ func compressed(routes *gin.Engine) (http.Handler, error) {
 	return packer{routes, wrap(routes)}, nil
 }
 
-// plainTag returns the ETag of the uncompressed answer.
+// plainTag returns the ETag of the uncompressed answer. A proxy that compresses makes it weak.
 func plainTag(tag string) string {
+	tag = strings.TrimPrefix(tag, "W/")
 	for _, suffix := range []string{gzipTag, zstdTag} {
 		if plain, ok := strings.CutSuffix(tag, suffix+`"`); ok {
 			return plain + `"`

@@ -109,10 +109,10 @@ func TestIfMatchProfile(t *testing.T) {
 	require.Equal(t, first.header.Get("ETag"), now)
 	require.Equal(t, feed.Profile{MutedAuthors: []string{"a"}, MutedItems: []string{"x"}}, p)
 
-	for _, match := range []string{"*", now, `"other", ` + now, strings.TrimSuffix(now, `"`) + `-gzip"`} {
+	for _, match := range []string{"*", now, "W/" + now, `W/"other", W/` + now, `"other", ` + now, "W/" + strings.TrimSuffix(now, `"`) + `-gzip"`} {
 		require.Equal(t, 200, device(c, "PATCH", path, `{}`, "If-Match: "+match).status, match)
 	}
-	for _, match := range []string{"x", `W/` + now, `"a`, ""} {
+	for _, match := range []string{"x", `W/x`, `W/W/` + now, `"a`, ""} {
 		require.Equal(t, 400, device(c, "PUT", path, `{}`, "If-Match: "+match).status, match)
 	}
 }
