@@ -243,7 +243,7 @@ func timelineCases(func(...string) []exchange) map[string]contractRoute {
 		"GET /v1/timeline":       {good: []exchange{read(""), read("").with("X-Agent-ID: nobody_knows"), read("?limit=1"), read("?limit=100&cursor=post:0:1999999999")}, bad: pages},
 		"POST /v1/timeline/warm": {good: []exchange{read("")}, bad: map[int]exchange{40004: badID}},
 		"GET /v1/stream": {
-			good: []exchange{read("").with("X-Agent-ID: listener"), read("").with(asAgent, "Last-Event-ID: post:0:1772791200"), read("").with(asAgent, "Last-Event-ID: 0")},
+			good: []exchange{read("").with("X-Agent-ID: listener"), read("").with(asAgent, "Last-Event-ID: post:0:1772791200"), read("").with(asAgent, "Last-Event-ID: 0"), read("?lastEventId=post:0:1772791200").with(asAgent)},
 			bad:  map[int]exchange{40001: read("").with(asAgent, "Last-Event-ID: 5"), 40004: badID},
 		},
 		"GET /v1/authors/{id}/posts": {good: []exchange{grid, tiles, ofNobody, {path: at("nobody_knows")}}, bad: badGrid},

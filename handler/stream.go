@@ -2,6 +2,7 @@ package handler
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -59,7 +60,11 @@ func (s *server) getStream(c *call) error {
 	if err != nil {
 		return err
 	}
-	since, err := lastEvent(c.gin.Request)
+	var ask streamQuery
+	if err := c.decodeQuery(&ask); err != nil {
+		return err
+	}
+	since, err := lastEvent(cmp.Or(c.gin.Request.Header.Get("Last-Event-ID"), string(ask.LastEventID)))
 	if err != nil {
 		return err
 	}
@@ -89,9 +94,13 @@ func (s *server) getStream(c *call) error {
 	return nil
 }
 
-// lastEvent reads Last-Event-ID; nil if it is missing.
-func lastEvent(r *http.Request) (*social.Position, error) {
-	id := r.Header.Get("Last-Event-ID")
+// streamQuery has what an EventSource cannot send in a header when it begins.
+type streamQuery struct {
+	LastEventID queryText `json:"lastEventId"`
+}
+
+// lastEvent parses the id of an event; nil if it is empty.
+func lastEvent(id string) (*social.Position, error) {
 	if id == "" {
 		return nil, nil
 	}
@@ -116,8 +125,8 @@ func eventID(p social.Position) string {
 // about returns a random time near d, so that streams opened together do not end together.
 func about(d time.Duration) time.Duration { return d*2/3 + rand.N(d*2/3) }
 
-// streamHead returns the head of the answer and the first block. A block with only an id is no
-// event, but the client sends that id when it reconnects.
+// streamHead returns the head of the answer and the first event, whose id the client sends when it
+// reconnects. It has data, because some libraries ignore the id of a block without.
 func (c *call) streamHead(watch *timeline.Watch) []byte {
 	h := c.gin.Writer.Header()
 	h["Content-Type"] = eventStream
@@ -130,7 +139,7 @@ func (c *call) streamHead(watch *timeline.Watch) []byte {
 	var b bytes.Buffer
 	b.WriteString("HTTP/1.1 200 OK\r\n")
 	_ = h.Write(&b) // writing to a buffer does not fail
-	fmt.Fprintf(&b, "\r\nretry: %d\nid: %s\n\n", about(reconnect).Milliseconds(), eventID(watch.Start()))
+	fmt.Fprintf(&b, "\r\nretry: %d\nid: %s\nevent: ready\ndata: {}\n\n", about(reconnect).Milliseconds(), eventID(watch.Start()))
 	return b.Bytes()
 }
 

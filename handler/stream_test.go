@@ -130,7 +130,7 @@ func TestStreamBeyondServerTimeouts(t *testing.T) {
 		require.Equal(t, "no", res.Header.Get("X-Accel-Buffering"))
 		require.Equal(t, "private, no-store", res.Header.Get("Cache-Control"))
 		require.Empty(t, res.Header.Get("Content-Encoding"))
-		require.Regexp(t, `^retry: \d{4}\nid: 0\n$`, block(t, body))
+		require.Regexp(t, `^retry: \d{4}\nid: 0\nevent: ready\ndata: {}\n$`, block(t, body), "libraries drop a block without data, and then its id")
 		require.Equal(t, ":\n", block(t, body))
 		require.Equal(t, heartbeat, time.Since(begun))
 		s.push("r", "post:1")
@@ -221,8 +221,7 @@ func TestLastEventID(t *testing.T) {
 	for id, want := range map[string]*social.Position{
 		"": nil, "0": {}, "post:a:7": {At: 7, ID: "post:a"},
 	} {
-		r := &http.Request{Header: http.Header{"Last-Event-Id": {id}}}
-		got, err := lastEvent(r)
+		got, err := lastEvent(id)
 		require.NoError(t, err)
 		require.Equal(t, want, got)
 		if got != nil {
@@ -230,9 +229,26 @@ func TestLastEventID(t *testing.T) {
 		}
 	}
 	for _, id := range []string{"1", "a:7", "post:a:07", "post:a:-7", "post:a", "post:a b:7"} {
-		_, err := lastEvent(&http.Request{Header: http.Header{"Last-Event-Id": {id}}})
+		_, err := lastEvent(id)
 		require.True(t, errors.Is(err, feed.ErrInvalid), id)
 	}
+}
+
+// TestLastEventIDInTheQuery checks that a stream begins there, unless a header says where it goes on: a
+// library repeats the query when it reconnects.
+func TestLastEventIDInTheQuery(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := openStreams(t)
+		for header, want := range map[string]string{"": "post:a:7", "Last-Event-ID: post:b:8\r\n": "post:b:8"} {
+			conn := s.send("GET /v1/stream?lastEventId=post:a:7 HTTP/1.1\r\nHost: x\r\nX-Agent-ID: r\r\n" + header + "\r\n")
+			res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			require.NoError(t, err)
+			require.Contains(t, block(t, bufio.NewReader(res.Body)), "id: "+want+"\n")
+			require.NoError(t, conn.Close())
+		}
+		require.NoError(t, s.server.Shutdown(t.Context()))
+	})
 }
 
 // brokenWatcher returns watches that panic when waited for.

@@ -234,9 +234,9 @@ export interface paths {
          *     muted or has written are not counted.
          *
          *     The `id` of an event is a position in the timeline. A client that reconnects with
-         *     `Last-Event-ID` immediately gets the number of posts since that position. Without it, the
-         *     stream starts at the present position. The first block has only its `id` and is not an
-         *     event. `0` is the position of an empty timeline.
+         *     `Last-Event-ID`, or with `lastEventId` in the query, immediately gets the number of posts since
+         *     that position. Without both, the stream starts at the present position, which is the `id` of the
+         *     first event, `ready`. `0` is the position of an empty timeline.
          *
          *     A comment is sent every 15 seconds. A stream ends after about half an hour, when its
          *     server stops, or when the caller's token expires. Reconnect after `retry` milliseconds, as
@@ -4947,7 +4947,13 @@ export interface operations {
     };
     getStream: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description The same, for an `EventSource`, which cannot send headers at its start. The header has priority.
+                 * @example post:0064dcbdbd86c03f2a9c1e77b04d5d:1772791200
+                 */
+                lastEventId?: string;
+            };
             header?: {
                 /**
                  * @description Identifies this call in the server's log and in the response: up to 128 characters of
@@ -4968,7 +4974,7 @@ export interface operations {
         responses: {
             /**
              * @description The events, until either side closes the connection. The data of `new` is like
-             *     `{"count":3}`; a `count` of 99 means 99 or more.
+             *     `{"count":3}`; a `count` of 99 means 99 or more. The data of `ready` is `{}`.
              */
             200: {
                 headers: {
