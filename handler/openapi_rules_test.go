@@ -41,6 +41,8 @@ func TestOpenAPIGeneratorRulesFindBreaches(t *testing.T) {
 		{"wide integer", `{"type":["integer","null"],"format":"int64"}`, nil},
 		{"a property named const", `{"properties":{"const":{"type":"string"}}}`, nil},
 		{"a property named example", `{"properties":{"example":{"enum":[1]}}}`, []string{"/properties/example: an enum or const without a type"}},
+		{"wide const", `{"type":"integer","format":"int64","const":0}`, []string{": a const with format: int64, which generators compare with a wide type"}},
+		{"integer const", `{"type":"integer","const":0}`, nil},
 		{"number", `{"type":"number"}`, []string{": a number without format: double"}},
 		{"an object in an object", `{"properties":{"a":{"properties":{}}}}`, []string{"/properties/a: an object inside another, without a name"}},
 		{"an object in a list", `{"items":{"properties":{}}}`, []string{"/items: an object inside another, without a name"}},
@@ -151,8 +153,11 @@ func brokenBySchema(where string, schema map[string]any) []string {
 	if schema["type"] == "number" && schema["format"] != "double" {
 		broken = append(broken, where+": a number without format: double")
 	}
+	if constant && schema["format"] == "int64" {
+		broken = append(broken, where+": a const with format: int64, which generators compare with a wide type")
+	}
 	types, _ := schema["type"].([]any)
-	if (schema["type"] == "integer" || slices.Contains(types, any("integer"))) && schema["format"] != "int64" {
+	if !constant && (schema["type"] == "integer" || slices.Contains(types, any("integer"))) && schema["format"] != "int64" {
 		broken = append(broken, where+": an integer without format: int64")
 	}
 	return broken

@@ -2158,10 +2158,7 @@ export interface components {
          */
         Reasons: components["schemas"]["ReasonsEntry"][];
         FeedAnswer: {
-            /**
-             * Format: int64
-             * @constant
-             */
+            /** @constant */
             code: 0;
             /** @constant */
             msg: "success";
@@ -3647,10 +3644,7 @@ export interface components {
             degraded?: string[];
         };
         PostsAnswer: {
-            /**
-             * Format: int64
-             * @constant
-             */
+            /** @constant */
             code: 0;
             /** @constant */
             msg: "success";
@@ -3663,20 +3657,14 @@ export interface components {
             has_liked: boolean;
         };
         LikesAnswer: {
-            /**
-             * Format: int64
-             * @constant
-             */
+            /** @constant */
             code: 0;
             /** @constant */
             msg: "success";
             data: components["schemas"]["LikesAnswerData"];
         };
         AuthorPostsAnswer: {
-            /**
-             * Format: int64
-             * @constant
-             */
+            /** @constant */
             code: 0;
             /** @constant */
             msg: "success";
@@ -3688,60 +3676,42 @@ export interface components {
             next_after: string | null;
         };
         AgentsAnswer: {
-            /**
-             * Format: int64
-             * @constant
-             */
+            /** @constant */
             code: 0;
             /** @constant */
             msg: "success";
             data: components["schemas"]["AgentsAnswerData"];
         };
         CircleAnswer: {
-            /**
-             * Format: int64
-             * @constant
-             */
+            /** @constant */
             code: 0;
             /** @constant */
             msg: "success";
             data: components["schemas"]["Circle"];
         };
         ProfileAnswer: {
-            /**
-             * Format: int64
-             * @constant
-             */
+            /** @constant */
             code: 0;
             /** @constant */
             msg: "success";
             data: components["schemas"]["Profile"];
         };
         RankingVersionAnswer: {
-            /**
-             * Format: int64
-             * @constant
-             */
+            /** @constant */
             code: 0;
             /** @constant */
             msg: "success";
             data: components["schemas"]["RankingVersion"];
         };
         PromotionAnswer: {
-            /**
-             * Format: int64
-             * @constant
-             */
+            /** @constant */
             code: 0;
             /** @constant */
             msg: "success";
             data: components["schemas"]["Promotion"];
         };
         DoneAnswer: {
-            /**
-             * Format: int64
-             * @constant
-             */
+            /** @constant */
             code: 0;
             /** @constant */
             msg: "success";
@@ -3751,10 +3721,7 @@ export interface components {
             changed: boolean;
         };
         ChangedAnswer: {
-            /**
-             * Format: int64
-             * @constant
-             */
+            /** @constant */
             code: 0;
             /** @constant */
             msg: "success";
@@ -3772,10 +3739,7 @@ export interface components {
             recorded: number;
         };
         PostImpressionsAnswer: {
-            /**
-             * Format: int64
-             * @constant
-             */
+            /** @constant */
             code: 0;
             /** @constant */
             msg: "success";
@@ -3796,10 +3760,7 @@ export interface components {
             degraded?: ("trending" | "catalog" | "social" | "promoted" | "recall")[];
         };
         GetGuestFeedAnswer: {
-            /**
-             * Format: int64
-             * @constant
-             */
+            /** @constant */
             code: 0;
             /** @constant */
             msg: "success";
@@ -3821,10 +3782,7 @@ export interface components {
             not_shown: number;
         };
         PostEventsAnswer: {
-            /**
-             * Format: int64
-             * @constant
-             */
+            /** @constant */
             code: 0;
             /** @constant */
             msg: "success";
@@ -3835,10 +3793,7 @@ export interface components {
             image?: string[];
         };
         CreatePostAnswer: {
-            /**
-             * Format: int64
-             * @constant
-             */
+            /** @constant */
             code: 0;
             /** @constant */
             msg: "success";
@@ -3852,20 +3807,14 @@ export interface components {
             reply?: components["schemas"]["Right"];
         };
         EditPostAnswer: {
-            /**
-             * Format: int64
-             * @constant
-             */
+            /** @constant */
             code: 0;
             /** @constant */
             msg: "success";
             data: components["schemas"]["Post"] | components["schemas"]["NoData"];
         };
         GetAuthorAnswer: {
-            /**
-             * Format: int64
-             * @constant
-             */
+            /** @constant */
             code: 0;
             /** @constant */
             msg: "success";
@@ -3887,10 +3836,7 @@ export interface components {
             suggest_from_follows?: boolean;
         };
         PutAuthorAnswer: {
-            /**
-             * Format: int64
-             * @constant
-             */
+            /** @constant */
             code: 0;
             /** @constant */
             msg: "success";
@@ -3926,10 +3872,7 @@ export interface components {
             refused: components["schemas"]["FollowManyAnswerDataRefusedEntry"][];
         };
         FollowManyAnswer: {
-            /**
-             * Format: int64
-             * @constant
-             */
+            /** @constant */
             code: 0;
             /** @constant */
             msg: "success";
@@ -3949,10 +3892,7 @@ export interface components {
             authors: components["schemas"]["GetSuggestionsAnswerDataAuthorsEntry"][];
         };
         GetSuggestionsAnswer: {
-            /**
-             * Format: int64
-             * @constant
-             */
+            /** @constant */
             code: 0;
             /** @constant */
             msg: "success";
@@ -3964,10 +3904,7 @@ export interface components {
             next_after: string | null;
         };
         GetCirclesAnswer: {
-            /**
-             * Format: int64
-             * @constant
-             */
+            /** @constant */
             code: 0;
             /** @constant */
             msg: "success";
@@ -4004,80 +3941,56 @@ export interface components {
             next_after: string | null;
         };
         GetMutedCirclesAnswer: {
-            /**
-             * Format: int64
-             * @constant
-             */
+            /** @constant */
             code: 0;
             /** @constant */
             msg: "success";
             data: components["schemas"]["GetMutedCirclesAnswerData"];
         };
         PostGraphEventsAnswer: {
-            /**
-             * Format: int64
-             * @constant
-             */
+            /** @constant */
             code: 0;
             /** @constant */
             msg: "success";
             data: components["schemas"]["UploadReport"];
         };
         GetItemsAnswer: {
-            /**
-             * Format: int64
-             * @constant
-             */
+            /** @constant */
             code: 0;
             /** @constant */
             msg: "success";
             data: components["schemas"]["ItemList"];
         };
         PostItemsAnswer: {
-            /**
-             * Format: int64
-             * @constant
-             */
+            /** @constant */
             code: 0;
             /** @constant */
             msg: "success";
             data: components["schemas"]["UploadReport"];
         };
         PostItemCountsAnswer: {
-            /**
-             * Format: int64
-             * @constant
-             */
+            /** @constant */
             code: 0;
             /** @constant */
             msg: "success";
             data: components["schemas"]["UploadReport"];
         };
         GetItemAnswer: {
-            /**
-             * Format: int64
-             * @constant
-             */
+            /** @constant */
             code: 0;
             /** @constant */
             msg: "success";
             data: components["schemas"]["Content"];
         };
         PatchItemAnswer: {
-            /**
-             * Format: int64
-             * @constant
-             */
+            /** @constant */
             code: 0;
             /** @constant */
             msg: "success";
             data: components["schemas"]["Content"];
         };
         PostExplainAnswer: {
-            /**
-             * Format: int64
-             * @constant
-             */
+            /** @constant */
             code: 0;
             /** @constant */
             msg: "success";
@@ -4100,10 +4013,7 @@ export interface components {
             versions: components["schemas"]["RankingVersion"][];
         };
         GetRankingHistoryAnswer: {
-            /**
-             * Format: int64
-             * @constant
-             */
+            /** @constant */
             code: 0;
             /** @constant */
             msg: "success";
@@ -4119,10 +4029,7 @@ export interface components {
             why?: components["schemas"]["ChangedWhy"];
         };
         GetReportAnswer: {
-            /**
-             * Format: int64
-             * @constant
-             */
+            /** @constant */
             code: 0;
             /** @constant */
             msg: "success";
@@ -4159,10 +4066,7 @@ export interface components {
             lists?: boolean;
         };
         PostCompareAnswer: {
-            /**
-             * Format: int64
-             * @constant
-             */
+            /** @constant */
             code: 0;
             /** @constant */
             msg: "success";
@@ -4204,10 +4108,7 @@ export interface components {
             outcomes: components["schemas"]["PostReplayAnswerDataOutcomesEntry"][];
         };
         PostReplayAnswer: {
-            /**
-             * Format: int64
-             * @constant
-             */
+            /** @constant */
             code: 0;
             /** @constant */
             msg: "success";
@@ -4219,10 +4120,7 @@ export interface components {
             next_after: string | null;
         };
         GetPromotionsAnswer: {
-            /**
-             * Format: int64
-             * @constant
-             */
+            /** @constant */
             code: 0;
             /** @constant */
             msg: "success";
@@ -4250,10 +4148,7 @@ export interface components {
             queue: components["schemas"]["JobQueue"];
         };
         GetJobsAnswer: {
-            /**
-             * Format: int64
-             * @constant
-             */
+            /** @constant */
             code: 0;
             /** @constant */
             msg: "success";
@@ -4267,10 +4162,7 @@ export interface components {
             key: string;
         };
         PostJobsAnswer: {
-            /**
-             * Format: int64
-             * @constant
-             */
+            /** @constant */
             code: 0;
             /** @constant */
             msg: "success";
