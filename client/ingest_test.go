@@ -211,6 +211,10 @@ func TestIngestWrongFileFormat(t *testing.T) {
 		"a pretty array":            {"[\n  {\n    \"id\": \"a\"\n  }\n]", "jq -c '.[]'"},
 		"a pretty object":           {"{\n  \"id\": \"a\"\n}\n", "line 1 begins an object that continues on the next line"},
 		"an object after its brace": {"{ \"id\": \"a\",\r\n  \"title\": \"A\" }", "jq -c ."},
+		"CSV":                       {"id,title,likes\na,A,3\n", "it is a table; write each row as a JSON object"},
+		"CSV of a spreadsheet":      {"\xef\xbb\xbf\"id\";\"full title\"\r\na;A\r\n", "it is a table"},
+		"TSV after blanks":          {"\n\nid\ttitle\na\tA\n", `line 3 is "id\ttitle"; it is a table`},
+		"RSS":                       {"<?xml version=\"1.0\"?>\n<rss><channel>\n</channel></rss>\n", "it is XML or HTML, such as an RSS or Atom feed"},
 		"a mark and an object":      {"\xef\xbb\xbf{\n\"id\": \"a\"}", "continues on the next line"},
 	} {
 		s := &itemServer{}
@@ -224,6 +228,12 @@ func TestIngestWrongFileFormat(t *testing.T) {
 	_, rejected, err := ingest(t, s, strings.NewReader("{\"id\":\"a\n"+item(1)+"\n{\n"+item(2)))
 	require.NoError(t, err, "a broken line among whole ones")
 	assert.Empty(t, rejected, "the server says what is wrong with it")
+
+	s = &itemServer{}
+	_, rejected, err = ingest(t, s, strings.NewReader("hello, world!\n"+item(1)+"\n<item/>\nid,title\n"))
+	require.NoError(t, err, "bad lines, but the file is in no other format")
+	assert.Len(t, rejected, 3)
+	assert.Equal(t, [][]string{{item(1)}}, s.requests)
 }
 
 func TestIngestRetriesSameRequest(t *testing.T) {

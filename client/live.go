@@ -1,7 +1,6 @@
 package client
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -36,7 +35,7 @@ func readLive(ctx context.Context, r io.Reader, slow func() error) *live {
 // fetch sends chunks to Read. Read asks for the next chunk only when it is done with the previous
 // one, so two buffers suffice.
 func (l *live) fetch(packed io.Reader) {
-	r, err := unzip(packed)
+	r, err := gunzip.IfPacked(packed)
 	var bufs [2][64 << 10]byte
 	for i := 0; ; i ^= 1 {
 		var c chunk
@@ -79,21 +78,4 @@ func (l *live) Read(p []byte) (int, error) {
 	n := copy(p, l.rest.data)
 	l.rest.data = l.rest.data[n:]
 	return n, nil
-}
-
-// unzip detects gzip by its first two bytes and decompresses it.
-func unzip(r io.Reader) (io.Reader, error) {
-	buffered := bufio.NewReader(r)
-	head, err := buffered.Peek(2)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
-	}
-	if len(head) < 2 || head[0] != 0x1f || head[1] != 0x8b {
-		return buffered, nil
-	}
-	zr, err := gunzip.NewReader(buffered)
-	if err != nil {
-		return nil, fmt.Errorf("it begins like a gzip file but is invalid: %w", err)
-	}
-	return zr, nil
 }

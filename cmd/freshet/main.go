@@ -147,12 +147,19 @@ func usageErrors(cmd *cobra.Command) {
 	}
 }
 
-// flagError adds the nearest configuration key to the error for an unknown flag.
+// flagError adds to the error for an unknown flag the nearest configuration key, or how to pass an
+// argument that begins with a hyphen.
 func flagError(cmd *cobra.Command, err error) error {
 	var missing *pflag.NotExistError
-	if errors.As(err, &missing) && cmd.Flags().Lookup(configs.Keys()[0]) != nil && missing.GetSpecifiedName() != "" {
-		name := missing.GetSpecifiedName()
-		err = fmt.Errorf("%w; the nearest key is --%s", err, configs.Nearest(name))
+	if errors.As(err, &missing) {
+		_, arguments, takesArguments := strings.Cut(cmd.Use, " ")
+		isShort, hasKeys := missing.GetSpecifiedShortnames() != "", cmd.Flags().Lookup(configs.Keys()[0]) != nil
+		switch {
+		case isShort && takesArguments:
+			err = fmt.Errorf("%w; if it is %s, write -- before it: %s -- -%s", err, arguments, cmd.CommandPath(), missing.GetSpecifiedShortnames())
+		case hasKeys && missing.GetSpecifiedName() != "":
+			err = fmt.Errorf("%w; the nearest key is --%s", err, configs.Nearest(missing.GetSpecifiedName()))
+		}
 	}
 	return &usageError{cmd.CommandPath(), err}
 }

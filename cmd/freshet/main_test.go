@@ -49,6 +49,8 @@ func TestUsageErrors(t *testing.T) {
 		"unknown command":      {[]string{"ingets"}, `there is no command "ingets"; did you mean ingest?`},
 		"unknown subcommand":   {[]string{"config", "prit"}, "did you mean print?"},
 		"unknown flag":         {[]string{"version", "--x"}, "unknown flag: --x"},
+		"name with a hyphen":   {[]string{"ranking", "drop", "-x1"}, "if it is NAME, write -- before it: freshet ranking drop -- -x1"},
+		"ids with a hyphen":    {[]string{"post", "delete", "-p"}, "write -- before it"},
 		"unknown key":          {[]string{"config", "check", "--server.adr=x"}, "the nearest key is --server.addr"},
 		"bad value of a key":   {[]string{"config", "check", "--sessions.ttl=30"}, "must be a duration"},
 		"too many arguments":   {[]string{"version", "now"}, `unknown command "now"`},

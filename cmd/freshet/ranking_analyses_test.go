@@ -2,15 +2,21 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"encoding/xml"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -147,6 +153,33 @@ func TestRankingAnalyses(t *testing.T) {
 		assert.Equal(t, 9, strings.Count(string(drawn), "<polyline "), "three figures, a line for each offset")
 		assert.Contains(t, string(drawn), ">offset=6h<")
 	})
+	t.Run("sweep into standard output", func(t *testing.T) {
+		got := p.tune(t, "", "sweep", "--scale", "6h..168h", "--steps", "5", "--at", tunedAt, "--svg", "-")
+		require.Equal(t, exitOK, got.code, got.errs)
+		golden(t, "ranking-sweep.svg", got.out)
+	})
+	t.Run("busy server", func(t *testing.T) {
+		want := p.tune(t, "", "compare", "--b", "scale=72h", "--at", tunedAt)
+		sweep := []string{"sweep", "--scale", "6h,12h", "--at", tunedAt}
+		wantSweep := p.tune(t, "", sweep...)
+		target, err := url.Parse(p.url)
+		require.NoError(t, err)
+		var calls atomic.Int32
+		proxy := httputil.NewSingleHostReverseProxy(target)
+		busy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if calls.Add(1)%2 == 1 {
+				w.Header().Set("Content-Type", "application/json")
+				w.WriteHeader(http.StatusServiceUnavailable)
+				_, _ = io.WriteString(w, `{"code":50301,"msg":"too many requests in flight","data":null}`)
+				return
+			}
+			proxy.ServeHTTP(w, r)
+		}))
+		defer busy.Close()
+		through := &process{url: busy.URL}
+		assert.Equal(t, want, through.tune(t, "", "compare", "--b", "scale=72h", "--at", tunedAt))
+		assert.Equal(t, wantSweep, through.tune(t, "", sweep...))
+	})
 	t.Run("sweep into nowhere", func(t *testing.T) {
 		got := p.tune(t, "", "sweep", "--scale", "6h,12h", "--svg", filepath.Join(t.TempDir(), "no", "such.svg"))
 		assert.Equal(t, exitError, got.code)
@@ -220,7 +253,16 @@ not JSON
 	assert.Equal(t, []int{60, 6, 2}, []int{report.Clicks, report.Rejected, report.Skipped["like"]})
 	assert.Equal(t, map[offline.ClickState]int{offline.Gone: 1, offline.Later: 1}, report.NotScored)
 
-	assert.Contains(t, p.tune(t, "", "replay", "-").out, "There are no clicks to score.")
+	var packed bytes.Buffer
+	zw := gzip.NewWriter(&packed)
+	_, err = zw.Write([]byte(good))
+	require.NoError(t, errors.Join(err, zw.Close()))
+	got = p.tune(t, "", "replay", write(t, "good.ndjson.gz", packed.String()), "--b", "scale=96h")
+	require.Equal(t, exitOK, got.code, got.errs)
+	golden(t, "ranking-replay.txt", got.out)
+
+	assert.Contains(t, p.tune(t, mixed[strings.LastIndex(mixed, "\n"):], "replay", "-").out, "There are no clicks to score.")
+	assert.Contains(t, p.tune(t, "agent_id,id,at\nu_1,doc_1,1\n", "replay", "-").errs, "it is a table")
 	assert.Contains(t, p.tune(t, strings.Split(good, "\n")[0], "replay", "-", "--b", "scale=1h").out, "Too few agents")
 }
 
@@ -236,6 +278,7 @@ func wellFormed(t *testing.T, doc []byte) {
 
 func TestStudyUsageErrors(t *testing.T) {
 	nobody := write(t, "nobody", " \n")
+	empty := write(t, "empty", "\n \n")
 	twice := write(t, "twice", "u_1\nu_2\nu_1\n")
 	for _, tt := range []struct {
 		args []string
@@ -262,6 +305,8 @@ func TestStudyUsageErrors(t *testing.T) {
 		{[]string{"sweep", "--scale", "1h..999h", "--offset", "0h..9h", "--steps", "20"}, "at most 100"},
 		{[]string{"sweep", "--scale", "1h,2h", "--offset", "1h,2h", "--weight", "1,2"}, "not three"},
 		{[]string{"sweep", "--weight", "-1..1"}, "popularity.weight must be 0 to 1000"},
+		{[]string{"sweep", "--scale", "6h..24h", "--svg", "-", "--json"}, "give --svg a file"},
+		{[]string{"replay", empty}, empty + " is empty"},
 		{[]string{"replay"}, "give one file of events"},
 		{[]string{"replay", "x", "--b", "scale=1h", "--sweep", "scale=1h,2h"}, "--b or --sweep, not both"},
 		{[]string{"replay", "x", "--sweep", "6h..24h"}, "give a parameter and its values"},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,6 +15,10 @@ import (
 	"github.com/freshet/freshet/engine/offline"
 	"github.com/freshet/freshet/feed"
 )
+
+// analysisRetries are those of commands that make many calls, whose results one busy moment of the
+// server would lose.
+var analysisRetries = client.WithRetries(3, time.Second)
 
 // analysisFlags specify the agents, the time and the depth of a comparison of rankings.
 type analysisFlags struct {
@@ -43,7 +48,7 @@ func (f *analysisFlags) open() (*evaluation.Analysis, *client.Client, error) {
 	if err := f.check(); err != nil {
 		return nil, nil, f.usage(err)
 	}
-	c, err := f.connect()
+	c, err := f.connect(analysisRetries)
 	return evaluation.NewAnalysis(c, f.request), c, err
 }
 

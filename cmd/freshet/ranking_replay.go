@@ -1,16 +1,16 @@
 package main
 
 import (
+	"errors"
 	"fmt"
-	"time"
 
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
-	"github.com/freshet/freshet/client"
 	"github.com/freshet/freshet/cmd/freshet/cli"
 	"github.com/freshet/freshet/cmd/freshet/evaluation"
 	"github.com/freshet/freshet/engine/offline"
+	"github.com/freshet/freshet/internal/gunzip"
 )
 
 // maxDepth is the maximum number of items that a server ranks for a replay.
@@ -26,13 +26,14 @@ type replayFlags struct {
 
 func newRankingReplayCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "replay EVENTS.ndjson",
+		Use:   "replay EVENTS",
 		Short: "Score rankings by where they would have placed what was clicked",
-		Long: "Reads events, one JSON object a line, - for standard input:\n\n" +
+		Long: "Reads events, one JSON object a line, gzip or not, - for standard input:\n\n" +
 			`  {"agent_id":"u_1","id":"doc_9527","at":"2026-03-06T12:00:00Z","type":"click"}` + "\n\n" +
 			"For each click the agent's ranking is made as of that moment by every set of parameters, and the clicked\n" +
 			"item's rank is scored: hit rate and NDCG at k, and mean reciprocal rank. Other types of events are skipped\n" +
-			"and counted. The exit code is 1 when a line could not be read, unless --allow-rejected is given.\n\n" + cli.ReplayLimits,
+			"and counted. The exit code is 1 when a line could not be read, unless --allow-rejected is given, and 2 when\n" +
+			"there is no line.\n\n" + cli.ReplayLimits,
 		Example: "  freshet ranking replay clicks.ndjson --b scale=72h\n  freshet ranking replay clicks.ndjson --sweep scale=6h..168h --steps 6",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -63,16 +64,22 @@ func (f *replayFlags) run(path string) error {
 		return err
 	}
 	defer func() { _ = source.Close() }()
-	c, err := f.connect(client.WithRetries(3, time.Second))
+	c, err := f.connect(analysisRetries)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
 	bar := progress(f.cmd.ErrOrStderr(), source.size, "replaying", progressbar.OptionShowBytes(true))
 	input := progressbar.NewReader(source, bar)
-	err = f.replay.Run(f.cmd.Context(), c, &input)
+	events, err := gunzip.IfPacked(&input)
+	if err == nil {
+		err = f.replay.Run(f.cmd.Context(), c, events)
+	}
 	_ = bar.Finish()
-	if err != nil {
+	switch {
+	case errors.Is(err, evaluation.ErrNoEvents):
+		return f.usage(fmt.Errorf("%s is empty: it must have an event a line", path))
+	case err != nil:
 		return err
 	}
 	if err := answer(f.call, f.replay, cli.WriteReplay); err != nil {

@@ -18,6 +18,19 @@ var (
 	anySpaces = regexp.MustCompile(` +\n`)
 )
 
+func TestRankingExperimentWithHyphen(t *testing.T) {
+	t.Parallel()
+	p := start(t, map[string]string{"DATA_DIR": t.TempDir()})
+	made := p.tune(t, "", "set", "scale=48h", "--as", "-x", "--share", "10%")
+	require.Equal(t, exitOK, made.code, made.errs)
+	refused := p.tune(t, "", "drop", "-x")
+	require.Equal(t, exitUsage, refused.code)
+	require.Contains(t, refused.errs, "freshet ranking drop -- -x")
+	ended := freshet(t, "", "ranking", "drop", "--server", p.url, "--token", adminToken, "--", "-x")
+	require.Equal(t, exitOK, ended.code, ended.errs)
+	require.Contains(t, p.tune(t, "", "show").out, "end -x")
+}
+
 // TestRankingLive runs an experiment from start to end: a variant with a tenth of the agents, a
 // larger share, live, and rolled back.
 func TestRankingLive(t *testing.T) {

@@ -33,7 +33,7 @@ func newRankingSweepCommand() *cobra.Command {
 		f.ranges[name] = cmd.Flags().String(name, "", "values of "+name+": low..high, or a list with commas")
 	}
 	cmd.Flags().IntVar(&f.steps, "steps", 8, "number of values in a range low..high")
-	cmd.Flags().StringVar(&f.svg, "svg", "", "SVG file for a chart of the figures")
+	cmd.Flags().StringVar(&f.svg, "svg", "", "SVG file for a chart of the figures; - writes it to standard output instead of the table")
 	cmd.RunE = func(*cobra.Command, []string) error { return f.sweep() }
 	return cmd
 }
@@ -42,6 +42,9 @@ func (f *sweepFlags) sweep() error {
 	ranges := map[string]string{}
 	for name, text := range f.ranges {
 		ranges[name] = *text
+	}
+	if f.svg == "-" && *f.json {
+		return f.usage(errors.New("--svg - and --json both write to standard output; give --svg a file"))
 	}
 	axes, err := evaluation.Axes(ranges, f.steps)
 	if err != nil {
@@ -52,9 +55,15 @@ func (f *sweepFlags) sweep() error {
 		return err
 	}
 	defer c.Close()
-	if f.svg == "" {
-		_, err := f.run(analysis, axes)
-		return err
+	switch f.svg {
+	case "":
+		return f.print(f.run(analysis, axes))
+	case "-":
+		found, err := f.run(analysis, axes)
+		if err != nil {
+			return err
+		}
+		return cli.WriteSweepChart(f.cmd.OutOrStdout(), found)
 	}
 	// Create the file before the work, whose result would be lost if that failed later. It gets
 	// its final name only when complete.
@@ -64,6 +73,7 @@ func (f *sweepFlags) sweep() error {
 	}
 	defer func() { _ = os.Remove(drawing.Name()) }()
 	found, err := f.run(analysis, axes)
+	err = f.print(found, err)
 	if err == nil {
 		err = errors.Join(cli.WriteSweepChart(drawing, found), drawing.Chmod(0o644))
 	}
@@ -77,8 +87,13 @@ func (f *sweepFlags) run(analysis *evaluation.Analysis, axes []evaluation.Parame
 	bar := progress(f.cmd.ErrOrStderr(), int64(evaluation.Points(axes)), "comparing", progressbar.OptionShowCount())
 	found, err := analysis.Sweep(f.cmd.Context(), axes, func() { _ = bar.Add(1) })
 	_ = bar.Finish()
+	return found, err
+}
+
+// print prints a sweep unless it failed.
+func (f *sweepFlags) print(found evaluation.Sweep, err error) error {
 	if err != nil {
-		return found, err
+		return err
 	}
-	return found, answer(f.call, found, cli.WriteSweep)
+	return answer(f.call, found, cli.WriteSweep)
 }

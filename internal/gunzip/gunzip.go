@@ -5,6 +5,7 @@ package gunzip
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/klauspost/compress/gzip"
@@ -26,6 +27,24 @@ func NewReader(r io.Reader) (*Reader, error) {
 	}
 	member.Multistream(false) // the bytes after a member may be padding
 	return &Reader{packed, member}, nil
+}
+
+// IfPacked returns a reader of the decompressed contents of r if r begins as gzip does, otherwise of r
+// as it is.
+func IfPacked(r io.Reader) (io.Reader, error) {
+	buffered := bufio.NewReader(r)
+	head, err := buffered.Peek(2)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if len(head) < 2 || head[0] != 0x1f || head[1] != 0x8b {
+		return buffered, nil
+	}
+	unpacked, err := NewReader(buffered)
+	if err != nil {
+		return nil, fmt.Errorf("it begins like a gzip file but is invalid: %w", err)
+	}
+	return unpacked, nil
 }
 
 // Read implements [io.Reader].

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 )
 
 // readLines reads NDJSON; line is the number of the next line.
@@ -28,6 +29,8 @@ func (p *reading) readLines(line int) error {
 				how += ", or all of them as a JSON array"
 			}
 			return p.invalid("line %d begins an object that continues on the next line; %s", line, how)
+		case first && !p.kind.Table && otherFormat(text) != "":
+			return p.invalid("line %d is %.20q; %s", line, text, otherFormat(text))
 		case first && text[0] == '[' && !p.kind.Array:
 			return p.invalid("line %d is %.20q; write each %s on one line, as an object (jq -c '.[]' converts an array)", line, text, p.kind.Entry)
 		default:
@@ -63,6 +66,21 @@ func (p *reading) readLine() (text []byte, tooBig bool, err error) {
 			return nil, false, err
 		}
 	}
+}
+
+// header matches the first line of CSV and TSV: the names of columns.
+var header = regexp.MustCompile(`^"?[A-Za-z][\w .-]*"?(?:[,;\t]"?[A-Za-z][\w .-]*"?){1,200}$`)
+
+// otherFormat returns what to do about a body that begins with this line, if it is in a well-known
+// format other than NDJSON, and "" if it is not.
+func otherFormat(text []byte) string {
+	switch {
+	case text[0] == '<':
+		return "it is XML or HTML, such as an RSS or Atom feed; write each entry as a JSON object with the documented fields, on one line"
+	case header.Match(text):
+		return "it is a table; write each row as a JSON object with the documented fields, on one line (mlr --icsv --ojsonl cat converts CSV)"
+	}
+	return ""
 }
 
 // unfinished reports whether text is the beginning of an object.

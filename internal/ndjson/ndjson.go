@@ -33,6 +33,7 @@ type Kind struct {
 	Entry  string // name of an entry in messages, such as "item"
 	Verb   string // the operation on them, such as "storing"
 	Array  bool   // the body may be one JSON array of them
+	Table  bool   // lines may be columns instead of JSON, which [Batch.Add] parses
 	Whole  bool   // an entry replaces an earlier one with its id
 	Most   int    // largest entry, in bytes
 	Reason func(error) string

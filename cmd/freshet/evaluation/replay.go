@@ -72,8 +72,11 @@ func Contestants(a, b, sweep string, steps int) ([]Contestant, error) {
 	return list, nil
 }
 
+// ErrNoEvents is the error for a file without a line.
+var ErrNoEvents = errors.New("there are no events")
+
 // Run replays a whole file of events, one JSON object per line, in batches. Contestants, K and
-// Depth define the request; Run sets the other fields.
+// Depth define the request; Run sets the other fields. A file without a line is [ErrNoEvents].
 func (r *Replay) Run(ctx context.Context, c *client.Client, source io.Reader) error {
 	request := client.ReplayRequest{Depth: r.Depth}
 	for _, x := range r.Contestants {
@@ -86,8 +89,12 @@ func (r *Replay) Run(ctx context.Context, c *client.Client, source io.Reader) er
 		return r.ask(ctx, c, request, scores)
 	}}
 	var err error
-	if r.Rejected, r.Errors, err = in.read(ctx, source, min(max(1, replayAtOnce/len(r.Contestants)), offline.MaxClicks)); err != nil {
+	r.Rejected, r.Errors, err = in.read(ctx, source, min(max(1, replayAtOnce/len(r.Contestants)), offline.MaxClicks))
+	switch {
+	case err != nil:
 		return err
+	case in.lines == 0:
+		return ErrNoEvents
 	}
 	r.Clicks, r.Agents = scores.Counted()
 	for i, standing := range scores.Standings() {
@@ -134,6 +141,7 @@ var errStopped = errors.New("the replay stops there")
 type clicks struct {
 	handOn  func(ctx context.Context, some []offline.Click) error
 	atOnce  int // clicks per call
+	lines   int // lines that are not blank
 	waiting []offline.Click
 	skipped map[string]int
 }
@@ -164,12 +172,14 @@ func (c *clicks) Put(ctx context.Context) ([]error, error) {
 }
 
 // TooBig implements [ndjson.Batch].
-func (*clicks) TooBig([]byte) (string, error) {
+func (c *clicks) TooBig([]byte) (string, error) {
+	c.lines++
 	return "", fmt.Errorf("it is longer than %d KiB", maxEvent>>10)
 }
 
 // Add implements [ndjson.Batch]. Unknown fields are ignored.
 func (c *clicks) Add(_ int, line []byte) (string, error) {
+	c.lines++
 	var event struct {
 		Agent string          `json:"agent_id"`
 		ID    string          `json:"id"`
