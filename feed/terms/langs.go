@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"golang.org/x/text/language"
+	"golang.org/x/text/language/display"
 )
 
 // Langs holds the languages of a reader, prepared for comparison. The zero value accepts all.
@@ -19,8 +20,8 @@ type Langs struct {
 // accepts texts in the same language and script, in any spelling (en, EN, en-US, en_GB.UTF-8). A
 // missing script is the likely one (zh-TW is zh-Hant). If both name a region, the regions must be
 // equal, or one must contain the other. Deprecated codes count as their replacements (iw, cmn).
-// Variants and extensions are ignored, "*" accepts all, and a text that is not a BCP 47 language
-// accepts texts that fold equally.
+// Variants and extensions are ignored, and "*" accepts all. The name of a language, in English or in
+// itself (German, Deutsch), counts as its code. Any other text accepts texts that fold equally.
 func ReadLangs(langs []string) Langs {
 	l := Langs{some: len(langs) > 0 && !slices.Contains(langs, "*")}
 	for _, lang := range langs {
@@ -73,7 +74,7 @@ func LangKey(lang string) string {
 
 // LangCodes returns the codes with which spellings of the language begin, in lower case: its own
 // code, those of two and of three letters, and a deprecated one. It returns none for a text that
-// is not a BCP 47 language.
+// is not a language.
 func LangCodes(lang string) []string { return keysOf(lang).codes }
 
 // keys holds the keys of one spelling of a language: own for a text, taken for a reader.
@@ -118,6 +119,21 @@ var former = map[string]string{
 	"fil": "tl", "he": "iw", "id": "in", "jv": "jw", "no": "nb", "ro": "mo", "sr": "sh", "yi": "ji", "zh": "cmn",
 }
 
+// codesByName maps the folded names of languages, in English and in the language itself, to codes.
+var codesByName = sync.OnceValue(func() map[string]string {
+	codes, english := map[string]string{}, display.English.Languages()
+	for _, base := range display.Values.BaseLanguages() {
+		codes[foldUnicode(english.Name(base))] = base.String()
+	}
+	for _, tag := range display.Supported.Tags() {
+		if _, _, region := tag.Raw(); region.String() == "ZZ" {
+			codes[foldUnicode(display.Self.Name(tag))] = tag.String()
+		}
+	}
+	delete(codes, "")
+	return codes
+})
+
 func readKeys(lang string) keys {
 	i := strings.IndexAny(lang, ".@")
 	if i > 0 { // strip the rest of a locale: en_GB.UTF-8, de_DE@euro
@@ -134,8 +150,12 @@ func readKeys(lang string) keys {
 			return keys{}
 		}
 		folded := strings.ReplaceAll(foldUnicode(lang), "_", "-")
-		if folded == "" || folded == "*" {
+		code := codesByName()[folded]
+		switch {
+		case folded == "" || folded == "*":
 			return keys{}
+		case code != "":
+			return readKeys(code)
 		}
 		return keys{own: []string{folded}, taken: []string{folded}}
 	}

@@ -118,6 +118,24 @@ func TestLangs(t *testing.T) {
 	}
 }
 
+// TestLangsNames checks that a language can be written by its name.
+func TestLangsNames(t *testing.T) {
+	t.Parallel()
+	for code, names := range map[string][]string{
+		"en": {"English", "ENGLISH", "english"}, "de": {"German", "Deutsch", "deutsch"}, "fr": {"French", "Français", "français"},
+		"es": {"Spanish", "español"}, "pt": {"Portuguese", "Português"}, "zh": {"Chinese", "中文"}, "ja": {"Japanese", "日本語"},
+		"ru": {"Russian", "русский"}, "nl": {"Dutch", "Nederlands"}, "pl": {"Polish", "Polski"}, "ar": {"Arabic", "العربية"},
+		"ur": {"Urdu"}, "th": {"Thai", "ไทย"}, "hi": {"Hindi", "हिन्दी"}, "sw": {"Swahili", "Kiswahili"}, "zh-Hant": {"繁體中文"},
+	} {
+		for _, name := range names {
+			assert.Equal(t, terms.LangKeys(code), terms.LangKeys(name), name)
+			assert.Equal(t, terms.ReadLangs([]string{code}).Keys(), terms.ReadLangs([]string{name}).Keys(), name)
+			assert.Contains(t, terms.LangCodes(name), code[:2], name)
+		}
+	}
+	assert.Equal(t, []string{"elvish"}, terms.LangKeys("Elvish"))
+}
+
 // TestLangsKeepWhiteSpace checks that a text that is no language takes only itself.
 func TestLangsKeepWhiteSpace(t *testing.T) {
 	t.Parallel()
