@@ -15,12 +15,13 @@ import (
 
 // Header values are shared slices: net/http only reads them.
 var (
-	jsonType   = []string{"application/json; charset=utf-8"}
-	noStore    = []string{"no-store"}
-	forCaller  = []string{"private, no-store"}
-	forAll     = []string{"public, max-age=60"}
-	retryLater = []string{"1"}
-	noSniff    = []string{"nosniff"}
+	jsonType    = []string{"application/json; charset=utf-8"}
+	noStore     = []string{"no-store"}
+	forCaller   = []string{"private, no-store"}
+	forAll      = []string{"public, max-age=60"}
+	retryLater  = []string{"1"}
+	noSniff     = []string{"nosniff"}
+	crossOrigin = []string{"cross-origin"}
 )
 
 // callerHeaders are the headers that identify the caller.

@@ -284,7 +284,9 @@ func (s *server) getImage(c *call) error {
 	extendDeadlines(c.gin.Writer, c.gin.Request, imageTime)
 	h := c.gin.Writer.Header()
 	h["Cache-Control"], h["X-Content-Type-Options"] = forAllForever, noSniff
-	if !public {
+	if public {
+		h["Cross-Origin-Resource-Policy"] = crossOrigin // pages with Cross-Origin-Embedder-Policy may show it
+	} else {
 		h["Cache-Control"], h["Vary"] = forCaller, callersVary
 	}
 	h["Etag"] = []string{`"` + key + `"`}

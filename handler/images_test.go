@@ -151,6 +151,7 @@ func TestPostWithImages(t *testing.T) {
 		require.Equal(t, 200, res.StatusCode)
 		assert.Equal(t, kind, res.Header.Get("Content-Type"))
 		assert.Equal(t, "nosniff", res.Header.Get("X-Content-Type-Options"))
+		assert.Equal(t, "cross-origin", res.Header.Get("Cross-Origin-Resource-Policy"))
 		assert.Equal(t, "public, max-age=31536000, immutable", res.Header.Get("Cache-Control"))
 		config, _, err := image.DecodeConfig(bytes.NewReader(body))
 		require.NoError(t, err)
@@ -223,6 +224,7 @@ func TestImageVisibility(t *testing.T) {
 			require.Equal(t, 200, res.StatusCode, agent)
 			assert.Equal(t, "private, no-store", res.Header.Get("Cache-Control"))
 			assert.Contains(t, res.Header.Get("Vary"), "X-Agent-ID")
+			assert.Empty(t, res.Header.Get("Cross-Origin-Resource-Policy"))
 		}
 		for _, headers := range [][]string{nil, {as("stranger")}, {asAdmin}} {
 			res, body := g.get(t, "GET", url, headers...)

@@ -47,12 +47,19 @@ export function makeCard(doc, acts) {
   part('.summary').textContent = item.summary ?? '';
   part('.summary').after(...[isPost(doc) && gallery(doc, postHref(doc.id))].filter(Boolean));
   part('.tags').append(...(item.tags ?? []).map((tag) => make('span', { className: 'chip', textContent: tag })));
+  for (const text of [link, part('.summary'), part('.tags')]) text.lang = languageOf(item);
   part('.reason').textContent = reason(doc);
   likeButton(part('.like'), doc, acts);
   if (isPost(doc)) comments(part('.comments'), doc);
   hideButton(card, part('.hide'), item, acts);
   card.classList.add('fresh');
   return card;
+}
+
+// languageOf returns the language of an item's texts, which screen readers pronounce them in; empty
+// if it is unknown or not written as a tag.
+function languageOf({ lang = '' }) {
+  try { return Intl.getCanonicalLocales(lang.replaceAll('_', '-'))[0] ?? ''; } catch { return ''; }
 }
 
 // byline shows the author and the time of an entry.

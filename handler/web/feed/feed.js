@@ -51,9 +51,11 @@ async function load(action) {
   const of = list(), { turn } = reader;
   if (!of || of.busy) return;
   $('refresh').disabled = true;
+  progress('Loading …');
   try {
     const page = await of.load(action);
     if (!page) return;
+    progress(page.items.length === 1 ? '1 entry loaded.' : `${page.items.length} entries loaded.`);
     stuck(false);
     if (feeds[of.name].ranked) page.items.forEach(once);
     if (feeds[of.name].ranked && action === 'refresh') welcome(page.suggested);
@@ -63,6 +65,7 @@ async function load(action) {
     if (of.name === 'for_you') await told(action, page, turn);
     if (of.name === 'following' && action === 'refresh') stream();
   } catch (error) {
+    progress('');
     if (turn === reader.turn) fail(error);
     if (of === list()) stuck(true);
   } finally {
@@ -138,15 +141,19 @@ async function showFeed(name, back) {
 async function showOther({ name, id }, key) {
   const { turn } = reader;
   $('other').replaceChildren(make('p', { className: 'soft', textContent: 'One moment …' }));
+  $('other').ariaBusy = 'true';
+  progress('Loading …');
   try {
     if (!state.others.has(key)) state.others.set(key, await openOther(name, id));
   } catch (error) {
-    if (error.status !== 404) { fail(error); stuck(true); $('other').replaceChildren(); return; }
+    if (error.status !== 404) { progress(''); fail(error); stuck(true); $('other').replaceChildren(); $('other').ariaBusy = 'false'; return; }
     state.others.set(key, { element: make('p', { textContent: 'There is nothing here, or nothing that you may see. ' }, make('a', { href: '/', textContent: 'To the feed' })) });
   }
   for (const old of [...state.others.keys()].slice(0, -KEPT)) state.others.delete(old);
   if (turn !== reader.turn || history.state?.key !== key) return;
   state.other = state.others.get(key);
+  $('other').ariaBusy = 'false';
+  progress('Loaded.');
   $('other').replaceChildren(state.other.element);
   $('other').querySelector('h2')?.focus({ preventScroll: true });
   document.title = `${$('other').querySelector('h2')?.textContent ?? 'Not found'} · Freshet`;
@@ -225,6 +232,9 @@ function showReader() {
 // --- messages to the reader ----------------------------------------------------
 
 // note shows a message for a while; an error stays until the reader's next action.
+// progress tells screen readers what is loading.
+function progress(text) { $('progress').textContent = text; }
+
 function note(text) {
   $('note').textContent = text;
   $('note').className = '';

@@ -17,6 +17,7 @@ export class List {
   async load(action) {
     if (this.busy) return null;
     this.busy = true;
+    this.element.ariaBusy = 'true';
     try {
       const page = await this.source(action, action === 'refresh' ? '' : this.cursor);
       if (this.turn !== reader.turn) return null;
@@ -25,6 +26,7 @@ export class List {
       return { ...page, cards: page.items.map((doc) => this.add(doc)) };
     } finally {
       this.busy = false;
+      this.element.ariaBusy = 'false';
     }
   }
 

@@ -72,7 +72,11 @@ func show(tab *chromium.Tab, url string, v view) {
 	}
 }
 
-// TestFeedPageViewWidth checks the width of all views, signed in or not.
+// tooWide lists the elements that are cut off at the side.
+const tooWide = `[...document.querySelectorAll('body *')].filter((e) => Math.max(e.getBoundingClientRect().right, e.getBoundingClientRect().left + (getComputedStyle(e).overflowX === 'visible' ? e.scrollWidth : 0)) > document.documentElement.clientWidth + 1 && e.getClientRects().length)
+	.map((e) => e.tagName + '.' + e.className + '#' + e.id + ' ' + Math.round(e.getBoundingClientRect().left) + ' ' + e.scrollWidth).slice(-12)`
+
+// TestFeedPageViewWidth checks the width of all views, signed in or not, and with large text.
 func TestFeedPageViewWidth(t *testing.T) {
 	t.Parallel()
 	a, url := serve(t)
@@ -80,7 +84,7 @@ func TestFeedPageViewWidth(t *testing.T) {
 	cfg.Auth.Mode, cfg.Auth.JWT.Secret = configs.ModeJWT, strings.Repeat("secret", 8)
 	_, locked := serveWith(t, cfg)
 	views := viewsOf(t, a)
-	for _, width := range []int64{320, 360, 390} {
+	for _, width := range []int64{320, 390} {
 		tab := chromium.Open(t, chromium.Screen{Name: "phone", Width: width, Height: 700})
 		fits := func(name string) {
 			wide := chromium.Eval[[]float64](tab, `[document.documentElement.scrollWidth, document.documentElement.clientWidth]`)
@@ -94,4 +98,31 @@ func TestFeedPageViewWidth(t *testing.T) {
 		tab.Until(`document.querySelector('#sign-in').checkVisibility()`)
 		fits("token")
 	}
+	tab := chromium.Open(t, chromium.Phone)
+	for _, v := range views {
+		show(tab, url, v)
+		chromium.Eval[any](tab, `document.documentElement.style.fontSize = '200%'`)
+		wide := chromium.Eval[[]float64](tab, `[document.documentElement.scrollWidth, document.documentElement.clientWidth]`)
+		assert.Equal(t, wide[1], wide[0], "%s with text twice as large: %s", v.name, chromium.Eval[[]string](tab, tooWide))
+	}
+}
+
+// TestFeedPageScreenReader checks what a screen reader is told while a list loads, and the language
+// of items.
+func TestFeedPageScreenReader(t *testing.T) {
+	t.Parallel()
+	_, url := serve(t)
+	tab := chromium.Open(t, chromium.Phone)
+	readAs(tab, url, "u_1")
+	tab.Until(hasCards)
+	chromium.Eval[any](tab, `window.said = [], window.busy = [],
+		new MutationObserver(() => said.push(document.querySelector('#progress').textContent)).observe(document.querySelector('#progress'), { childList: true }),
+		new MutationObserver(() => busy.push(document.querySelector('#items').ariaBusy)).observe(document.querySelector('#items'), { attributeFilter: ['aria-busy'] }), 0`)
+	tab.Click("#refresh")
+	tab.Until(`said.length >= 2 && busy.length >= 2`)
+	assert.Equal(t, []string{"Loading …", "20 entries loaded."}, chromium.Eval[[]string](tab, `said`))
+	assert.Equal(t, []string{"true", "false"}, chromium.Eval[[]string](tab, `busy`))
+	assert.Equal(t, []string{"en"}, chromium.Eval[[]string](tab, `[...new Set([...document.querySelectorAll('#items .card:not([data-id^="post:"]) h2 a')].map((a) => a.lang))]`))
+	tab.Go(url + "/?author=u_1")
+	tab.Until(`document.querySelector('#other').ariaBusy === 'false' && document.querySelector('#progress').textContent === 'Loaded.'`)
 }
