@@ -91,8 +91,10 @@ func (f *Fanout) spread(ctx context.Context, p *social.Post) error {
 	})
 }
 
-// pushOwn pushes a post into its author's own list, if it belongs there.
+// pushOwn pushes a new post into its author's own list, if it belongs there.
 func (f *Fanout) pushOwn(ctx context.Context, p *social.Post) error {
+	ctx, cancel := f.brief(ctx)
+	defer cancel()
 	return f.push(ctx, f.d.Lists, p, []string{p.Author}, func(lists []string) (map[string]social.Reason, error) {
 		standings, err := f.d.Store.ListStatuses(ctx, lists[0], []string{p.ID})
 		if err != nil || !standings[0].Listed {
