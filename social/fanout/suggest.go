@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/convert"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
 )
@@ -123,10 +124,7 @@ func rounded(n int) int {
 
 // suggestable removes authors who may not be suggested to the agent, then those beyond the limit.
 func (f *Fanout) suggestable(ctx context.Context, agent string, list []social.Suggestion, at time.Time) ([]social.Suggestion, error) {
-	ids := make([]string, len(list))
-	for i, s := range list {
-		ids[i] = s.Author
-	}
+	ids := convert.Each(list, func(s social.Suggestion) string { return s.Author })
 	not, err := f.d.Store.Unsuggestable(ctx, agent, ids, at)
 	if err != nil {
 		return nil, err
