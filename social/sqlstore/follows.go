@@ -94,26 +94,20 @@ func (s *Store) page(ctx context.Context, text string, args ...any) (list []stri
 
 // Block implements [social.Follows].
 func (s *Store) Block(ctx context.Context, agent, other string) (changed bool, err error) {
-	return s.setBlocked(ctx, "block", agent, other, true)
+	if err := social.CheckPair(agent, other); err != nil {
+		return false, err
+	}
+	err = s.write(ctx, func(t *Tx) { changed = t.block(agent, other) })
+	return changed && err == nil, s.failed(ctx, "block", err)
 }
 
 // Unblock implements [social.Follows].
 func (s *Store) Unblock(ctx context.Context, agent, other string) (changed bool, err error) {
-	return s.setBlocked(ctx, "unblock", agent, other, false)
-}
-
-func (s *Store) setBlocked(ctx context.Context, what, agent, other string, on bool) (changed bool, err error) {
 	if err := social.CheckPair(agent, other); err != nil {
 		return false, err
 	}
-	err = s.write(ctx, func(t *Tx) {
-		if on {
-			changed = t.block(agent, other)
-		} else {
-			changed = t.unblock(agent, other)
-		}
-	})
-	return changed && err == nil, s.failed(ctx, what, err)
+	err = s.write(ctx, func(t *Tx) { changed = t.unblock(agent, other) })
+	return changed && err == nil, s.failed(ctx, "unblock", err)
 }
 
 func (t *Tx) block(agent, other string) (changed bool) {
