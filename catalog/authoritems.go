@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/convert"
 	"github.com/freshet/freshet/internal/periodic"
 )
 
@@ -56,10 +57,7 @@ func (r removing) run(ctx context.Context, s Selection) (removed int, err error)
 		if err != nil {
 			return removed, err
 		}
-		ids := make([]string, len(page.Items))
-		for i, d := range page.Items {
-			ids[i] = d.ID
-		}
+		ids := convert.Each(page.Items, func(d feed.Doc) string { return d.ID })
 		all, err := r.items.Update(ctx, ids, r.change)
 		for i, u := range all {
 			if u.Removed {

@@ -6,6 +6,7 @@ package catalog
 import (
 	"context"
 	"errors"
+	"iter"
 
 	"github.com/freshet/freshet/feed"
 )
@@ -142,9 +143,8 @@ func (Uncached) Prefetch(context.Context, []string) error { return nil }
 
 // Scanner is a catalog that an in-process recall index can be rebuilt from.
 type Scanner interface {
-	// Scan calls fn for every item, in any order. If fn returns an error, Scan stops and
-	// returns it.
-	Scan(ctx context.Context, fn func(feed.Item) error) error
+	// Scan yields every item, in any order, until an error, which is the last value.
+	Scan(ctx context.Context) iter.Seq2[feed.Item, error]
 }
 
 // Hydrate implements [Catalog]'s Hydrate for backends that read items and profiles separately.

@@ -345,11 +345,11 @@ func TestIngestIntoSQLite(t *testing.T) {
 		require.Equal(t, api.Upload{Accepted: 3000, Errors: []api.Rejection{}}, report)
 	}
 	n := 0
-	require.NoError(t, c.Scan(t.Context(), func(it feed.Item) error {
+	for it, err := range c.Scan(t.Context()) {
+		require.NoError(t, err)
 		require.Equal(t, fmt.Sprintf("%d.50", it.UpdateTime-1), string(it.Business["price"]))
 		n++
-		return nil
-	}))
+	}
 	require.Equal(t, 3000, n)
 }
 

@@ -43,7 +43,10 @@ func TestRetention(t *testing.T) {
 			require.NoError(t, err)
 		}
 		left := func() (ids []string) {
-			require.NoError(t, items.Scan(t.Context(), func(it feed.Item) error { ids = append(ids, it.ID); return nil }))
+			for it, err := range items.Scan(t.Context()) {
+				require.NoError(t, err)
+				ids = append(ids, it.ID)
+			}
 			return ids
 		}
 		for i := range 25 {

@@ -54,27 +54,21 @@ type Summary struct {
 // Lines from a slow pipe are sent within about two seconds. If ctx is canceled, the lines already
 // read are sent and counted within 10 s. A pending read of r may end later.
 func (c *Client) Ingest(ctx context.Context, r io.Reader, reject func(Rejection)) (Summary, error) {
-	return c.upload(ctx, "/v1/items", objects, onlyObjects, r, reject)
+	return c.upload(ctx, r, upload{path: "/v1/items", convert: onlyObjects, reject: reject})
 }
 
 // IngestNewer is like [Client.Ingest], but does not store items with an update_time that is not
 // later than that of the stored item with the same id. They count as kept.
 func (c *Client) IngestNewer(ctx context.Context, r io.Reader, reject func(Rejection)) (Summary, error) {
-	return c.upload(ctx, "/v1/items?if_newer=true", objects, onlyObjects, r, reject)
+	return c.upload(ctx, r, upload{path: "/v1/items?if_newer=true", convert: onlyObjects, reject: reject})
 }
 
 // IngestCounts uploads likes and comments of stored items, one {"id","likes","comments"} per line,
 // as [Client.Ingest] uploads items. Counts are absolute; omitted counts are not changed. Lines for
 // posts and for items that are not stored are rejected.
 func (c *Client) IngestCounts(ctx context.Context, r io.Reader, reject func(Rejection)) (Summary, error) {
-	return c.upload(ctx, "/v1/items/counts", objects, onlyObjects, r, reject)
+	return c.upload(ctx, r, upload{path: "/v1/items/counts", convert: onlyObjects, reject: reject})
 }
-
-// Files that can be uploaded.
-var (
-	objects        = ndjson.Kind{Body: "file", Entry: "object", Verb: "uploading", Most: maxLine, Reason: error.Error, Unavailable: ErrUnavailable}
-	objectsOrTable = ndjson.Kind{Body: "file", Entry: "object", Verb: "uploading", Most: maxLine, Reason: error.Error, Unavailable: ErrUnavailable, Table: true}
-)
 
 // onlyObjects returns lines unchanged. A line that begins with [ must not be sent: the server would
 // parse the whole request as one JSON array.
@@ -85,19 +79,18 @@ func onlyObjects(line []byte) ([]byte, error) {
 	return line, nil
 }
 
-// upload sends the lines of r to a route. convert returns a JSON object for a line; nil skips it,
-// an error rejects it.
-func (c *Client) upload(ctx context.Context, path string, lines ndjson.Kind, convert func(line []byte) ([]byte, error), r io.Reader, reject func(Rejection)) (Summary, error) {
+// upload sends the lines of r.
+func (c *Client) upload(ctx context.Context, r io.Reader, u upload) (_ Summary, err error) {
 	sending, cancel := outliving(ctx)
 	defer cancel()
-	u := &upload{client: c, sending: sending, path: path, convert: convert, reject: reject}
-	var err error
+	u.client, u.sending = c, sending
 	if u.zip, err = gzip.NewWriterLevel(&u.body, gzip.BestSpeed); err != nil {
 		return Summary{}, err
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	_, err = ndjson.Read(ctx, readLive(ctx, r, u.flushSlow), lines, ndjson.Config{Batch: maxLines, Bytes: maxBytes - maxLine - maxLines, Reject: u.refuse}, u)
+	lines := ndjson.Kind{Body: "file", Entry: "object", Verb: "uploading", Most: maxLine, Reason: error.Error, Unavailable: ErrUnavailable, Table: u.table}
+	_, err = ndjson.Read(ctx, readLive(ctx, r, &u), lines, ndjson.Config{Batch: maxLines, Bytes: maxBytes - maxLine - maxLines, Reject: u.refuse}, &u)
 	if u.failed != nil {
 		err = u.failed
 	}
@@ -124,7 +117,8 @@ type upload struct {
 	client  *Client
 	sending context.Context // for requests
 	path    string
-	convert func(line []byte) ([]byte, error)
+	table   bool // lines may be columns, which convert parses
+	convert func(line []byte) ([]byte, error) // returns a JSON object for a line; nil skips it, an error rejects it
 	reject  func(Rejection)
 	sum     Summary
 	failed  error // why sending has stopped
@@ -241,7 +235,7 @@ func (c *Client) IngestGraph(ctx context.Context, r io.Reader, at time.Time, rej
 		at = time.Now()
 	}
 	f := &followLines{at: at.UTC()}
-	return c.upload(ctx, "/v1/graph/events", objectsOrTable, f.event, r, reject)
+	return c.upload(ctx, r, upload{path: "/v1/graph/events", table: true, convert: f.event, reject: reject})
 }
 
 // followLines converts lines to events.

@@ -16,8 +16,8 @@ type live struct {
 	ctx    context.Context
 	chunks chan chunk
 	rest   chunk        // unread part of the last chunk
-	ticker *time.Ticker // interval of the calls of slow
-	slow   func() error // sends lines that have waited long enough
+	ticker *time.Ticker // interval at which lines that have waited long enough are sent
+	upload *upload
 }
 
 type chunk struct {
@@ -25,9 +25,9 @@ type chunk struct {
 	err  error // after the data
 }
 
-// readLive reads r until ctx ends, and calls slow periodically while no data arrives.
-func readLive(ctx context.Context, r io.Reader, slow func() error) *live {
-	l := &live{ctx: ctx, chunks: make(chan chunk), ticker: time.NewTicker(longestStay / 2), slow: slow}
+// readLive reads r for an upload until ctx ends.
+func readLive(ctx context.Context, r io.Reader, u *upload) *live {
+	l := &live{ctx: ctx, chunks: make(chan chunk), ticker: time.NewTicker(longestStay / 2), upload: u}
 	go l.fetch(r)
 	return l
 }
@@ -70,7 +70,7 @@ func (l *live) Read(p []byte) (int, error) {
 		case <-l.ctx.Done():
 			return 0, l.ctx.Err()
 		case <-l.ticker.C:
-			if err := l.slow(); err != nil {
+			if err := l.upload.flushSlow(); err != nil {
 				return 0, err
 			}
 		}

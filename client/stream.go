@@ -42,10 +42,10 @@ type News struct {
 // the last error reports.
 func (c *Client) Stream(ctx context.Context, last string) iter.Seq2[News, error] {
 	return func(yield func(News, error) bool) {
-		s := &stream{client: c, last: last, pause: time.Second}
+		s := &stream{client: c, yield: yield, last: last, pause: time.Second}
 		waits := backoff.NewExponentialBackOff()
 		for {
-			began, err := s.connect(ctx, yield)
+			began, err := s.connect(ctx)
 			if s.left {
 				return
 			}
@@ -69,10 +69,12 @@ func (c *Client) Stream(ctx context.Context, last string) iter.Seq2[News, error]
 
 // stream is a stream over all its connections.
 type stream struct {
-	client *Client
-	last   string
-	pause  time.Duration // as requested by the server
-	left   bool          // the caller has stopped iterating
+	client  *Client
+	yield   func(News, error) bool
+	silence *time.Timer // ends the connection
+	last    string
+	pause   time.Duration // as requested by the server
+	left    bool          // the caller has stopped iterating
 }
 
 // wait waits until the next attempt to connect.
@@ -91,11 +93,11 @@ func (s *stream) wait(ctx context.Context, cause error, least time.Duration) err
 
 // connect yields the events of one connection. The error is the reason why it ended; began reports
 // whether the server had accepted it.
-func (s *stream) connect(ctx context.Context, yield func(News, error) bool) (began bool, err error) {
+func (s *stream) connect(ctx context.Context) (began bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	silence := time.AfterFunc(cmp.Or(s.client.timeout, streamSilence), cancel)
-	defer silence.Stop()
+	s.silence = time.AfterFunc(cmp.Or(s.client.timeout, streamSilence), cancel)
+	defer s.silence.Stop()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.client.base+"/v1/stream", nil)
 	if err != nil {
 		return false, err
@@ -121,18 +123,18 @@ func (s *stream) connect(ctx context.Context, yield func(News, error) bool) (beg
 		}
 		return false, err
 	}
-	silence.Reset(streamSilence)
-	return true, s.read(res.Body, func() { silence.Reset(streamSilence) }, yield)
+	return true, s.read(res.Body)
 }
 
 // read yields the events of a stream until it ends.
-func (s *stream) read(body io.Reader, heard func(), yield func(News, error) bool) error {
+func (s *stream) read(body io.Reader) error {
+	s.silence.Reset(streamSilence)
 	lines := bufio.NewScanner(body)
 	lines.Buffer(nil, longestLine)
 	var id, event, data string
 	began := false
 	for lines.Scan() {
-		heard()
+		s.silence.Reset(streamSilence)
 		name, value, _ := strings.Cut(lines.Text(), ":")
 		value = strings.TrimPrefix(value, " ")
 		switch name {
@@ -157,7 +159,7 @@ func (s *stream) read(body io.Reader, heard func(), yield func(News, error) bool
 		if err != nil {
 			return err
 		}
-		if ok && !yield(news, nil) {
+		if ok && !s.yield(news, nil) {
 			s.left = true
 			return nil
 		}

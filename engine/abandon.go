@@ -32,9 +32,9 @@ type abandoned struct {
 	stop     func() // closes stopped
 }
 
-func newAbandoned(sessions cache.Sessions, begin func(context.Context) context.Context, log *slog.Logger) *abandoned {
+func newAbandoned(sessions cache.Sessions, cfg *Config) *abandoned {
 	stopped := make(chan struct{})
-	a := &abandoned{sessions: sessions, begin: begin, log: log, stopped: stopped, stop: sync.OnceFunc(func() { close(stopped) })}
+	a := &abandoned{sessions: sessions, begin: cfg.Begin, log: cfg.Log, stopped: stopped, stop: sync.OnceFunc(func() { close(stopped) })}
 	a.running.SetLimit(abandonMost)
 	return a
 }

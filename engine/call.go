@@ -174,12 +174,3 @@ func down(ctx context.Context, err error) bool {
 	unavailable := []error{recall.ErrUnavailable, dedup.ErrUnavailable, cache.ErrUnavailable, catalog.ErrUnavailable, context.DeadlineExceeded}
 	return slices.ContainsFunc(unavailable, func(u error) bool { return errors.Is(err, u) })
 }
-
-// each applies of to each element of a list.
-func each[T, R any](list []T, of func(T) R) []R {
-	out := make([]R, len(list))
-	for i := range list {
-		out[i] = of(list[i])
-	}
-	return out
-}

@@ -170,7 +170,7 @@ func New(stores Stores, cfg Config) (*Engine, error) {
 	if stores.Home.Following != nil {
 		stores.Home.Following.ShowThrough(e)
 	}
-	e.abandoned = newAbandoned(stores.Sessions, cfg.Begin, cfg.Log)
+	e.abandoned = newAbandoned(stores.Sessions, &cfg)
 	return e, nil
 }
 
@@ -180,23 +180,28 @@ func (e *Engine) Feed(ctx context.Context, r Request) (Answer, error) {
 	if err := r.Validate(); err != nil {
 		return Answer{}, err
 	}
-	a, err := e.traced(e.cfg.Begin(ctx), r, func(ctx context.Context) (Answer, error) {
-		if r.Silent {
-			return e.silentRefresh(ctx, r)
-		}
-		c := e.newCall(r)
-		a, err := e.page(ctx, c)
-		lost, some := c.abandonFrom(err)
-		if some {
-			e.abandoned.add(ctx, c.Agent, lost)
-		}
-		if err == nil && r.Why {
-			e.why(ctx, r.Agent, c.profile, &a)
-		}
-		return a, err
-	})
+	ctx, span := e.begin(ctx, r)
+	defer span.End()
+	a, err := e.serve(ctx, r)
+	note(span, &a, err)
 	a.RequestID = r.RequestID
 	countAnswer(r, a, err)
+	return a, err
+}
+
+func (e *Engine) serve(ctx context.Context, r Request) (Answer, error) {
+	if r.Silent {
+		return e.silentRefresh(ctx, r)
+	}
+	c := e.newCall(r)
+	a, err := e.page(ctx, c)
+	lost, some := c.abandonFrom(err)
+	if some {
+		e.abandoned.add(ctx, c.Agent, lost)
+	}
+	if err == nil && r.Why {
+		e.why(ctx, r.Agent, c.profile, &a)
+	}
 	return a, err
 }
 

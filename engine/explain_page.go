@@ -12,6 +12,7 @@ import (
 	"github.com/freshet/freshet/engine/degraded"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
+	"github.com/freshet/freshet/internal/convert"
 	"github.com/freshet/freshet/social"
 )
 
@@ -65,7 +66,7 @@ func (x *explaining) page(ctx context.Context) error {
 func (x *explaining) contents(ctx context.Context, outcomes map[string]api.Outcome) error {
 	ctx, end := x.enter(ctx, hydrateStage)
 	defer end()
-	ids := each(x.out.Candidates, func(c api.Explained) string { return c.ID })
+	ids := convert.Each(x.out.Candidates, func(c api.Explained) string { return c.ID })
 	docs, _, err := x.stages.stores.Catalog.Hydrate(ctx, x.r.Agent, ids)
 	if err != nil && (len(docs) != len(ids) || !down(ctx, err)) {
 		return err

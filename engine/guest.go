@@ -14,6 +14,7 @@ import (
 	"github.com/freshet/freshet/engine/degraded"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
+	"github.com/freshet/freshet/internal/convert"
 	"github.com/freshet/freshet/recall"
 	"github.com/freshet/freshet/recall/trending"
 	"github.com/freshet/freshet/social"
@@ -148,7 +149,7 @@ func (r *guestRead) promoted(ctx context.Context, limit int) []guestRef {
 		r.missing |= degraded.Promoted
 		return nil
 	}
-	return each(found.Proposals, func(p recall.Proposal) guestRef {
+	return convert.Each(found.Proposals, func(p recall.Proposal) guestRef {
 		return guestRef{Ref: feed.Ref{ID: p.ID, Group: p.Group, Source: feed.SourcePromoted}}
 	})
 }
@@ -177,7 +178,7 @@ func (r *guestRead) fill(ctx context.Context, list, promoted []guestRef, limit i
 // read reads items, without deleted ones. With an error, it returns cached items for unreadable
 // ones.
 func (r *guestRead) read(ctx context.Context, refs []guestRef) ([]GuestItem, error) {
-	ids := each(refs, func(r guestRef) string { return r.ID })
+	ids := convert.Each(refs, func(r guestRef) string { return r.ID })
 	docs, err := r.g.stores.Items.Docs(ctx, ids)
 	docs = slices.Clone(docs)
 	if len(docs) != len(ids) {

@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/feed"
@@ -170,20 +171,27 @@ func (c *Config) enter(ctx context.Context, s stage) (context.Context, func()) {
 	}
 }
 
-// traced answers a request within its own span.
-func (e *Engine) traced(ctx context.Context, r Request, answer func(context.Context) (Answer, error)) (Answer, error) {
+// untraced is the span of a request that is not traced.
+var untraced trace.Span = noop.Span{}
+
+// begin begins a request, with its own span if calls are traced.
+func (e *Engine) begin(ctx context.Context, r Request) (context.Context, trace.Span) {
+	ctx = e.cfg.Begin(ctx)
 	if e.cfg.Tracer == nil {
-		return answer(ctx)
+		return ctx, untraced
 	}
-	ctx, span := e.cfg.Tracer.Start(ctx, "feed "+r.name(), trace.WithAttributes(
+	return e.cfg.Tracer.Start(ctx, "feed "+r.name(), trace.WithAttributes(
 		attribute.String("freshet.agent", r.Agent), attribute.Int("freshet.limit", r.Limit)))
-	defer span.End()
-	a, err := answer(ctx)
-	if err != nil {
+}
+
+// note records the outcome of a request.
+func note(span trace.Span, a *Answer, err error) {
+	switch {
+	case !span.IsRecording():
+	case err != nil:
 		span.RecordError(err)
 		span.SetStatus(codes.Error, "")
-		return a, err
+	default:
+		span.SetAttributes(attribute.Int("freshet.items", len(a.Docs)), attribute.StringSlice("freshet.degraded", a.Degraded))
 	}
-	span.SetAttributes(attribute.Int("freshet.items", len(a.Docs)), attribute.StringSlice("freshet.degraded", a.Degraded))
-	return a, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/feed/terms"
+	"github.com/freshet/freshet/internal/convert"
 	"github.com/freshet/freshet/recall/trending"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
@@ -131,7 +132,7 @@ func (s *Suggester) allowed(ctx context.Context, r *suggestionReader, list []api
 }
 
 func authorsOf(list []api.Suggestion) []string {
-	return each(list, func(a api.Suggestion) string { return a.Author })
+	return convert.Each(list, func(a api.Suggestion) string { return a.Author })
 }
 
 // renew queues the job that recomputes suggestions; if that fails, the stored ones suffice.
@@ -197,5 +198,5 @@ func (s *Suggester) newest(ctx context.Context, r *suggestionReader, except []ap
 		return 1
 	}
 	slices.SortStableFunc(found, func(a, b social.NewAuthor) int { return cmp.Compare(rank(&a.Newest), rank(&b.Newest)) })
-	return each(found, func(a social.NewAuthor) api.Suggestion { return api.Suggestion{Author: a.Author, Reason: api.New} }), nil
+	return convert.Each(found, func(a social.NewAuthor) api.Suggestion { return api.Suggestion{Author: a.Author, Reason: api.New} }), nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
+	"github.com/freshet/freshet/internal/convert"
 	"github.com/freshet/freshet/signals/events"
 	"github.com/freshet/freshet/signals/learning"
 	"github.com/freshet/freshet/social"
@@ -66,7 +67,7 @@ func (e *Engine) react(ctx context.Context, agent string, acts []Act, cards []so
 	if err := checkActs(agent, acts); err != nil {
 		return api.EventsTaken{}, err
 	}
-	ids := each(acts, func(a Act) string { return a.ID })
+	ids := convert.Each(acts, func(a Act) string { return a.ID })
 	refs, docs, err := e.refs(ctx, ids)
 	if err != nil {
 		return api.EventsTaken{}, err

@@ -11,6 +11,7 @@ import (
 	"github.com/freshet/freshet/engine/degraded"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
+	"github.com/freshet/freshet/internal/convert"
 	"github.com/freshet/freshet/recall"
 )
 
@@ -100,7 +101,7 @@ func (e *Engine) why(ctx context.Context, agent string, profile *feed.Profile, a
 		defer time.AfterFunc(e.cfg.RoundsFor, func() { cancel(fmt.Errorf("%w: computing reasons timed out", context.Canceled)) }).Stop()
 		ctx = inTime
 	}
-	ids := each(a.Docs, func(doc feed.Doc) string { return doc.ID })
+	ids := convert.Each(a.Docs, func(doc feed.Doc) string { return doc.ID })
 	q, _ := e.stages.query(agent, *profile)
 	factors, err := e.stages.factors(ctx, q, ids)
 	if err != nil {

@@ -24,24 +24,27 @@ func (r Ranking) MarshalJSON() ([]byte, error) {
 			return nil, err
 		}
 	}
+	var list []*Parameter
+	for i := range Parameters {
+		if !Parameters[i].curved(&r) {
+			list = append(list, &Parameters[i])
+		}
+	}
 	all := r.written()
-	return writeParameters(&all, curves, func(p *Parameter) bool { return p.curved(&r) })
+	return writeParameters(&all, curves, list)
 }
 
-// writeParameters writes the curves, if any, and all parameters that are not left out.
-func writeParameters(r *Ranking, curves json.RawMessage, leftOut func(*Parameter) bool) ([]byte, error) {
+// writeParameters writes the curves, if any, and parameters.
+func writeParameters(r *Ranking, curves json.RawMessage, list []*Parameter) ([]byte, error) {
 	into := reflect.New(rankingShape).Elem()
 	if curves != nil {
 		fieldAt(into, curvesPath).SetBytes(curves)
 	}
-	for i := range Parameters {
-		p := &Parameters[i]
-		switch {
-		case leftOut(p):
-		case p.IsDuration():
+	for _, p := range list {
+		if p.IsDuration() {
 			text := p.write(r)
 			fieldAt(into, p.Path).Set(reflect.ValueOf(&text))
-		default:
+		} else {
 			fieldAt(into, p.Path).Set(reflect.ValueOf(p.number(r)))
 		}
 	}

@@ -45,11 +45,6 @@ type changes struct {
 	stored bool            // they are of a stored ranking
 }
 
-// names reports whether a parameter is changed.
-func (c *changes) names(p *Parameter) bool {
-	return slices.ContainsFunc(c.values, func(value change) bool { return value.Parameter == p })
-}
-
 // apply changes the ranking. Changing a part of the one Gaussian replaces curves by the Gaussian
 // of [PresetSingle] with that change.
 func (c *changes) apply(r *Ranking) error {
@@ -116,7 +111,11 @@ func ChangesJSON(list string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return writeParameters(&r, c.curves, func(p *Parameter) bool { return !c.names(p) })
+	var changed []*Parameter
+	for _, value := range c.values {
+		changed = append(changed, value.Parameter)
+	}
+	return writeParameters(&r, c.curves, changed)
 }
 
 // parseChanges reads a list of changes.

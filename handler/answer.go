@@ -3,32 +3,45 @@ package handler
 import (
 	"context"
 	"strings"
+	"time"
 )
 
-// runner runs the work of a call: [server.work] or [server.gated].
-type runner func(c *call, do func(ctx context.Context) error) error
+// admission begins the work of a call, such as [server.work], and returns its context. The work
+// ends with [call.done]. The body must be read before it and the answer sent after it, so that a
+// slow client does not occupy the gate.
+type admission func(c *call) (context.Context, error)
 
-// work runs an agent's call inside the gate and within the request timeout. The body must be read
-// before and the answer sent after it, so that a slow client does not occupy the gate.
-func (s *server) work(c *call, do func(ctx context.Context) error) error {
-	if err := s.feeds.enter(1); err != nil {
-		return err
-	}
-	defer s.feeds.leave(1)
-	ctx, cancel := s.deadline(c)
-	defer cancel()
-	return do(ctx)
+// work is the admission of agents' calls.
+func (s *server) work(c *call) (context.Context, error) {
+	return c.begin(s.feeds, s.cfg.RequestTimeout)
 }
 
-// gated runs a call of an agent inside the gate and a call of an admin outside it: admin calls
+// gated admits a call of an agent through the gate and a call of an admin without it: admin calls
 // must succeed on an overloaded server.
-func (s *server) gated(c *call, do func(ctx context.Context) error) error {
+func (s *server) gated(c *call) (context.Context, error) {
 	if c.agent != "" {
-		return s.work(c, do)
+		return s.work(c)
 	}
-	ctx, cancel := s.deadline(c)
-	defer cancel()
-	return do(ctx)
+	return c.begin(gate{}, s.cfg.RequestTimeout)
+}
+
+// begin begins the work of a call: it enters the gate and sets the time limit.
+func (c *call) begin(g gate, limit time.Duration) (ctx context.Context, err error) {
+	if err := g.enter(1); err != nil {
+		return nil, err
+	}
+	c.gate = g
+	ctx, c.cancel = context.WithTimeout(c.gin.Request.Context(), limit)
+	return ctx, nil
+}
+
+// done ends the work of a call, if it has begun.
+func (c *call) done() {
+	if c.cancel != nil {
+		c.cancel()
+		c.gate.leave(1)
+		c.cancel = nil
+	}
 }
 
 // subject returns the id that a call is about: its caller, or the id in its path. It fails if the
@@ -74,13 +87,13 @@ func plain(limit int) input[[]byte] {
 }
 
 // serve returns a route that runs do and answers with its result.
-func serve(run runner, who subject, do func(ctx context.Context, c *call, who string) (any, error)) func(*call) error {
+func serve(admit admission, who subject, do func(ctx context.Context, c *call, who string) (any, error)) func(*call) error {
 	none := func(*call) (*empty, error) { return nil, nil }
-	return serveInput(run, who, none, func(ctx context.Context, c *call, who string, _ *empty) (any, error) { return do(ctx, c, who) })
+	return serveInput(admit, who, none, func(ctx context.Context, c *call, who string, _ *empty) (any, error) { return do(ctx, c, who) })
 }
 
 // serveInput is [serve] for calls with parameters.
-func serveInput[In any](run runner, who subject, read input[In], do func(ctx context.Context, c *call, who string, in *In) (any, error)) func(*call) error {
+func serveInput[In any](admit admission, who subject, read input[In], do func(ctx context.Context, c *call, who string, in *In) (any, error)) func(*call) error {
 	return func(c *call) error {
 		name, err := who(c)
 		if err != nil {
@@ -90,7 +103,12 @@ func serveInput[In any](run runner, who subject, read input[In], do func(ctx con
 		if err != nil {
 			return err
 		}
-		data, err := result(c, run, func(ctx context.Context) (any, error) { return do(ctx, c, name, in) })
+		ctx, err := admit(c)
+		if err != nil {
+			return err
+		}
+		data, err := do(ctx, c, name, in)
+		c.done()
 		if err != nil {
 			return err
 		}
@@ -116,24 +134,15 @@ type changed struct {
 	Changed bool `json:"changed"` // false if it was already so
 }
 
-// result runs a call and returns its result.
-func result[T any](c *call, run runner, do func(ctx context.Context) (T, error)) (out T, err error) {
-	err = run(c, func(ctx context.Context) (err error) {
-		out, err = do(ctx)
-		return err
-	})
-	return out, err
-}
-
 // without records the degraded parts of the answer for the log.
 func (c *call) without(degraded []string) { c.lacks = strings.Join(degraded, ",") }
 
-// firstPage cuts a list of up to limit+1 entries to a page, and returns the key after which the
+// firstPage cuts a list of up to limit+1 entries to a page, and returns the entry after which the
 // next page begins; nil on the last page.
-func firstPage[T, K any](list []T, limit int, key func(*T) *K) (page []T, next *K) {
+func firstPage[T any](list []T, limit int) (page []T, last *T) {
 	if len(list) > limit {
 		list = list[:limit]
-		next = key(&list[limit-1])
+		last = &list[limit-1]
 	}
-	return append([]T{}, list...), next
+	return append([]T{}, list...), last
 }

@@ -40,6 +40,8 @@ type call struct {
 	sent     io.LimitedReader // limited reader of the body
 	in       bytes.Buffer     // the body, unless it is streamed
 	out      []byte           // buffer for an answer assembled from stored JSON
+	gate     gate             // that the work of the call has entered
+	cancel   func()           // ends the context of the work; nil if none is in progress
 }
 
 // handle returns a route that runs fn, answers its errors, recovers panics, and counts and logs
@@ -109,6 +111,7 @@ func newRoute(name string) route {
 // finish is deferred by every route.
 func (s *server) finish(c *call, route route, m meter) {
 	panicked := recover()
+	c.done()
 	cause, _ := panicked.(error)
 	aborted := errors.Is(cause, http.ErrAbortHandler)
 	if panicked != nil && !aborted {

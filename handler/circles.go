@@ -68,8 +68,11 @@ func (s *server) getCircles(ctx context.Context, _ *call, agent string, ask *cir
 		return nil, fmt.Errorf("%w: of must be owned, joined or invited, not %.80q", feed.ErrInvalid, ask.Of)
 	}
 	circles, err := s.deps.Social.Store.CirclesOf(ctx, agent, role, string(ask.After), ask.Limit+1)
-	var data social.CirclePage
-	data.Circles, data.NextAfter = firstPage(circles, ask.Limit, func(c *social.Circle) *string { return &c.ID })
+	page, last := firstPage(circles, ask.Limit)
+	data := social.CirclePage{Circles: page}
+	if last != nil {
+		data.NextAfter = &last.ID
+	}
 	return data, err
 }
 

@@ -26,10 +26,10 @@ const offlineAtOnce = 4
 // maxDepth is the maximum depth of a replay.
 const maxDepth = 2000
 
-// offlineWork runs a comparison or a replay. It uses a smaller gate than agents' calls, so that
+// offlineWork admits a comparison or a replay. It uses a smaller gate than agents' calls, so that
 // an overload can be investigated.
-func (s *server) offlineWork(c *call, do func(ctx context.Context) error) error {
-	return c.slowly(s.analyses, max(offlineTimeout, s.cfg.RequestTimeout), do)
+func (s *server) offlineWork(c *call) (context.Context, error) {
+	return c.slowly(s.analyses, max(offlineTimeout, s.cfg.RequestTimeout))
 }
 
 // compareBody is the body of POST /v1/compare.

@@ -52,15 +52,19 @@ func appendPage(b []byte, req *engine.Request, a *engine.Answer) []byte {
 	}
 	b = slices.Grow(b, size)
 	plain := !req.Why && len(a.Trends) == 0 && !slices.ContainsFunc(a.Refs, feed.Ref.Marked)
-	b = appendItems(b, len(a.Docs), func(b []byte, i int) []byte {
+	b = append(b, itemsHead...)
+	for i := range a.Docs {
 		switch {
 		case a.Docs[i].Missing():
-			return b
+			continue
 		case plain:
-			return append(b, a.Docs[i].JSON...)
+			b = append(b, a.Docs[i].JSON...)
+		default:
+			b = appendExplained(b, a, i)
 		}
-		return appendExplained(b, a, i)
-	})
+		b = append(b, ',')
+	}
+	b = endItems(b)
 	b = append(b, `,"has_more":`...)
 	b = strconv.AppendBool(b, a.HasMore)
 	if req.RequestID != "" {
@@ -78,19 +82,11 @@ func appendPage(b []byte, req *engine.Request, a *engine.Answer) []byte {
 	return append(b, "}}"...)
 }
 
-// appendItems begins the answer with a list of up to n items; item appends each of them, or
-// nothing to omit it.
-func appendItems(b []byte, n int, item func(b []byte, i int) []byte) []byte {
-	b = append(b, successHead+`{"items":[`...)
-	for i := range n {
-		before := len(b)
-		b = item(b, i)
-		if len(b) > before {
-			b = append(b, ',')
-		}
-	}
-	return append(bytes.TrimSuffix(b, []byte(",")), ']')
-}
+// itemsHead begins an answer with a list of items, each followed by a comma.
+const itemsHead = successHead + `{"items":[`
+
+// endItems ends the list.
+func endItems(b []byte) []byte { return append(bytes.TrimSuffix(b, []byte(",")), ']') }
 
 // appendNewReader appends new_reader if the reader is new.
 func appendNewReader(b []byte, is bool) []byte {

@@ -13,13 +13,9 @@ import (
 // several refreshes.
 const explainAtOnce = 16
 
-// explainGated runs an explanation inside its gate.
-func (s *server) explainGated(c *call, do func(ctx context.Context) error) error {
-	if err := s.explanations.enter(1); err != nil {
-		return err
-	}
-	defer s.explanations.leave(1)
-	return s.gated(c, do)
+// explainGated admits an explanation.
+func (s *server) explainGated(c *call) (context.Context, error) {
+	return c.begin(s.explanations, s.cfg.RequestTimeout)
 }
 
 // explainBody is the body of POST /v1/explain.

@@ -29,11 +29,12 @@ func (s *server) postFeed(c *call) error {
 	if err := idempotencyKey(c.gin.Request, &req); err != nil {
 		return err
 	}
-	var answer engine.Answer
-	err = s.work(c, func(ctx context.Context) (err error) { // not with result, which allocates
-		answer, err = s.deps.Engine.Feed(ctx, req)
+	ctx, err := s.work(c)
+	if err != nil {
 		return err
-	})
+	}
+	answer, err := s.deps.Engine.Feed(ctx, req)
+	c.done()
 	if err != nil {
 		return err
 	}
@@ -111,10 +112,13 @@ func (p guestPage) send(c *call) error {
 
 // appendTo writes the whole answer.
 func (p guestPage) appendTo(b []byte) []byte {
-	b = appendItems(b, len(p.Items), func(b []byte, i int) []byte {
+	b = append(b, itemsHead...)
+	for i := range p.Items {
 		it := &p.Items[i]
-		return appendInFeed(b, it.Doc, inFeed{source: it.Source.String(), trend: it.Trend.Mark()}, false)
-	})
+		b = appendInFeed(b, it.Doc, inFeed{source: it.Source.String(), trend: it.Trend.Mark()}, false)
+		b = append(b, ',')
+	}
+	b = endItems(b)
 	b = appendDegraded(b, p.Degraded)
 	return append(b, "}}"...)
 }

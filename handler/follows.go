@@ -118,7 +118,7 @@ func (s *server) list(who subject, read func(ctx context.Context, c *call, who, 
 	return serveInput(s.gated, who, query(listQuery{Limit: defaultList, id: feed.CheckAgentID}), func(ctx context.Context, c *call, who string, ask *listQuery) (any, error) {
 		agents, err := read(ctx, c, who, string(ask.After), ask.Limit+1)
 		var data api.AgentPage
-		data.Agents, data.NextAfter = firstPage(agents, ask.Limit, func(id *string) *string { return id })
+		data.Agents, data.NextAfter = firstPage(agents, ask.Limit)
 		return data, err
 	})
 }

@@ -209,8 +209,8 @@ func (s *server) feedRoutes(route router) {
 	route(http.MethodGet, "/v1/feed/guest", serveInput(s.work, nobody, query(limitQuery{engine.DefaultLimit, engine.MaxLimit}), s.getGuestFeed))
 	route(http.MethodPost, "/v1/impressions", serveInput(s.gated, s.member, body(MaxImpressionsBody, impressionsBody{}), s.postImpressions))
 	route(http.MethodPost, "/v1/events", serveInput(s.gated, s.member, body(MaxEventsBody, eventsBody{}), s.postEvents))
-	route(http.MethodPut, profile, serveInput(s.gated, own, readChange(replaceProfile), s.editProfile))
-	route(http.MethodPatch, profile, serveInput(s.gated, own, readChange(catalog.ProfilePatch), s.editProfile))
+	route(http.MethodPut, profile, serveInput(s.gated, own, readChange, s.editProfile))
+	route(http.MethodPatch, profile, serveInput(s.gated, own, readChange, s.editProfile))
 	route(http.MethodGet, profile, serve(s.gated, own, s.getProfile))
 	route(http.MethodDelete, profile, s.of(own, s.deps.Engine.RemoveProfile))
 	route(http.MethodDelete, agent+"/learned", s.of(own, s.deps.Engine.ForgetLearned))
@@ -268,8 +268,8 @@ func (s *server) admin(fn func(*call) error) func(*call) error {
 
 // gate limits concurrent work, in calls or in bytes.
 type gate struct {
-	room *semaphore.Weighted
-	shed prometheus.Counter // rejected calls
+	room *semaphore.Weighted // nil means no limit
+	shed prometheus.Counter  // rejected calls
 }
 
 // newGate returns a gate with a capacity of most; 0 means no limit. Rejected calls are counted
@@ -282,11 +282,15 @@ func newGate(name string, most int) gate {
 // answered too late, and the queue would outlive the overload. After a success leave must be
 // called.
 func (g gate) enter(n int) error {
-	if !g.room.TryAcquire(int64(n)) {
+	if g.room != nil && !g.room.TryAcquire(int64(n)) {
 		g.shed.Inc()
 		return feed.ErrBusy
 	}
 	return nil
 }
 
-func (g gate) leave(n int) { g.room.Release(int64(n)) }
+func (g gate) leave(n int) {
+	if g.room != nil {
+		g.room.Release(int64(n))
+	}
+}

@@ -53,37 +53,37 @@ func (s *server) upload(c *call, read func(ctx context.Context, body io.Reader) 
 	if r.ContentLength > MaxItemsBody {
 		return tooLarge("the body", MaxItemsBody)
 	}
-	return c.slowly(s.loads, s.cfg.UploadTimeout, func(ctx context.Context) error {
-		sent := &bounded{r: r.Body, left: MaxItemsBody}
-		body := &bounded{r: sent, left: MaxItemsBody}
-		if enc == "gzip" {
-			unzip, err := gunzip.NewReader(sent)
-			if err != nil {
-				return c.uploadError(ctx, err, sent, &bounded{err: err}, api.Upload{Errors: []api.Rejection{}})
-			}
-			body.r = unzip
-		}
-		report, err := read(ctx, body)
-		if report.Errors == nil {
-			report.Errors = []api.Rejection{}
-		}
-		if err != nil || sent.err != nil || body.err != nil {
-			return c.uploadError(ctx, err, sent, body, report)
-		}
-		return c.succeed(report)
-	})
-}
-
-// slowly runs long work inside a gate, and extends the connection's deadlines.
-func (c *call) slowly(g gate, limit time.Duration, do func(ctx context.Context) error) error {
-	if err := g.enter(1); err != nil {
+	ctx, err := c.slowly(s.loads, s.cfg.UploadTimeout)
+	if err != nil {
 		return err
 	}
-	defer g.leave(1)
-	ctx, cancel := context.WithTimeout(c.gin.Request.Context(), limit)
-	defer cancel()
-	extendDeadlines(c.gin.Writer, c.gin.Request, limit)
-	return do(ctx)
+	defer c.done()
+	sent := &bounded{r: r.Body, left: MaxItemsBody}
+	body := &bounded{r: sent, left: MaxItemsBody}
+	if enc == "gzip" {
+		unzip, err := gunzip.NewReader(sent)
+		if err != nil {
+			return c.uploadError(ctx, err, sent, &bounded{err: err}, api.Upload{Errors: []api.Rejection{}})
+		}
+		body.r = unzip
+	}
+	report, err := read(ctx, body)
+	if report.Errors == nil {
+		report.Errors = []api.Rejection{}
+	}
+	if err != nil || sent.err != nil || body.err != nil {
+		return c.uploadError(ctx, err, sent, body, report)
+	}
+	return c.succeed(report)
+}
+
+// slowly begins long work inside a gate, and extends the connection's deadlines.
+func (c *call) slowly(g gate, limit time.Duration) (context.Context, error) {
+	ctx, err := c.begin(g, limit)
+	if err == nil {
+		extendDeadlines(c.gin.Writer, c.gin.Request, limit)
+	}
+	return ctx, err
 }
 
 // extendDeadlines extends the read and write deadlines for a long call. The write deadline is set

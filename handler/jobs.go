@@ -58,8 +58,11 @@ func (s *server) getJobs(ctx context.Context, _ *call, _ string, ask *jobsQuery)
 		return nil, err
 	}
 	stats, err := s.deps.Social.Queue.Stats(ctx)
-	data := api.JobPage[jobs.Job]{Queue: api.JobQueue{Rows: []api.JobRows{}, Oldest: stats.Oldest.Seconds()}}
-	data.Jobs, data.NextAfter = firstPage(list, ask.Limit, func(j *jobs.Job) *int64 { return &j.ID })
+	page, last := firstPage(list, ask.Limit)
+	data := api.JobPage[jobs.Job]{Jobs: page, Queue: api.JobQueue{Rows: []api.JobRows{}, Oldest: stats.Oldest.Seconds()}}
+	if last != nil {
+		data.NextAfter = &last.ID
+	}
 	for _, r := range stats.Rows {
 		data.Queue.Rows = append(data.Queue.Rows, api.JobRows{Kind: string(r.Kind), State: string(r.State), Count: r.N})
 	}

@@ -26,7 +26,7 @@ func (s *server) socialMuteRoutes(route router) {
 func (s *server) getMutedCircles(ctx context.Context, _ *call, agent string, ask *listQuery) (any, error) {
 	ids, err := s.deps.Social.Store.Muted(ctx, agent, social.MuteCircle, string(ask.After), ask.Limit+1)
 	var data api.CircleIDPage
-	data.Circles, data.NextAfter = firstPage(ids, ask.Limit, func(id *string) *string { return id })
+	data.Circles, data.NextAfter = firstPage(ids, ask.Limit)
 	return data, err
 }
 

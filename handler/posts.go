@@ -112,20 +112,23 @@ func (s *server) createPost(c *call) error {
 
 // answerPost creates a post and answers with it; it sets created to whether the post is new.
 func (s *server) answerPost(c *call, p social.Post, how social.Creation, created *bool) error {
-	status := http.StatusCreated
-	card, err := result(c, s.gated, func(ctx context.Context) (social.Card, error) {
-		post, isNew, err := s.deps.Social.Store.CreatePost(ctx, p, how)
-		if err != nil {
-			return social.Card{}, err
-		}
-		*created = isNew
-		if !isNew {
-			status = http.StatusOK
-		}
-		return visible(post.Card)
-	})
+	ctx, err := s.gated(c)
 	if err != nil {
 		return err
+	}
+	post, isNew, err := s.deps.Social.Store.CreatePost(ctx, p, how)
+	c.done()
+	if err != nil {
+		return err
+	}
+	*created = isNew
+	card, err := visible(post.Card)
+	if err != nil {
+		return err
+	}
+	status := http.StatusOK
+	if isNew {
+		status = http.StatusCreated
 	}
 	return (&postAnswer{status: status, reader: p.Author, card: card}).send(c)
 }

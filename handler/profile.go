@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/feed/terms"
@@ -19,20 +20,22 @@ type profileChange struct {
 	make  func(*feed.Profile) error
 }
 
-// readChange reads a change of a profile; parse converts the body to it.
-func readChange(parse func(body []byte) (func(*feed.Profile) error, error)) input[profileChange] {
-	return func(c *call) (*profileChange, error) {
-		match, err := matching(c.gin.Request)
-		if err != nil {
-			return nil, err
-		}
-		body, err := c.readBody(MaxProfileBody)
-		if err != nil {
-			return nil, err
-		}
-		change, err := parse(body)
-		return &profileChange{match, change}, err
+// readChange reads the change of a profile by PUT or PATCH.
+func readChange(c *call) (*profileChange, error) {
+	match, err := matching(c.gin.Request)
+	if err != nil {
+		return nil, err
 	}
+	body, err := c.readBody(MaxProfileBody)
+	if err != nil {
+		return nil, err
+	}
+	parse := replaceProfile
+	if c.gin.Request.Method == http.MethodPatch {
+		parse = catalog.ProfilePatch
+	}
+	change, err := parse(body)
+	return &profileChange{match, change}, err
 }
 
 // replaceProfile is the change of PUT.

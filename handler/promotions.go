@@ -66,7 +66,10 @@ func (s *server) getPromotions(ctx context.Context, _ *call, _ string, ask *list
 		return nil, err
 	}
 	var data social.PromotionPage
-	list, data.NextAfter = firstPage(list, ask.Limit, func(p *social.Promotion) *string { return &p.ID })
+	list, last := firstPage(list, ask.Limit)
+	if last != nil {
+		data.NextAfter = &last.ID
+	}
 	data.Promotions, err = promotion.States(ctx, s.deps.Items, list, s.cfg.Clock())
 	return data, err
 }

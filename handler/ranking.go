@@ -10,6 +10,7 @@ import (
 
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
+	"github.com/freshet/freshet/internal/convert"
 	"github.com/freshet/freshet/ranking"
 )
 
@@ -142,10 +143,7 @@ func (s *server) revertRanking(ctx context.Context, c *call, _ string, in *rever
 // newest first.
 func (s *server) getRankingHistory(ctx context.Context, _ *call, _ string, ask *limitQuery) (any, error) {
 	list, err := s.deps.Rankings.History(ctx, ask.Limit)
-	views := make([]api.RankingVersion, len(list))
-	for i, v := range list {
-		views[i] = viewRanking(v)
-	}
+	views := convert.Each(list, viewRanking)
 	return api.RankingHistory{Versions: views}, err
 }
 

@@ -71,16 +71,19 @@ type entryPage struct {
 
 // appendTo writes the whole answer. Posts that are invisible or have no content are omitted.
 func (p *entryPage) appendTo(b []byte) []byte {
-	b = appendItems(b, len(p.Posts), func(b []byte, i int) []byte {
+	b = append(b, itemsHead...)
+	for i := range p.Posts {
 		switch card := &p.Posts[i]; {
 		case !card.Readable():
-			return b
+			continue
 		case p.grid:
-			return card.AppendGridCard(b)
+			b = card.AppendGridCard(b)
 		default:
-			return card.AppendEntry(b, p.reader, cmp.Or(p.source, sourceOf(card)))
+			b = card.AppendEntry(b, p.reader, cmp.Or(p.source, sourceOf(card)))
 		}
-	})
+		b = append(b, ',')
+	}
+	b = endItems(b)
 	b = append(b, `,"next_cursor":`...)
 	if p.Next.Zero() {
 		b = append(b, "null"...)

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/convert"
 	"github.com/freshet/freshet/internal/periodic"
 )
 
@@ -160,10 +161,7 @@ func (l *Live) apply(ctx context.Context, v Version) {
 	if was == nil && v.Version == 0 {
 		return
 	}
-	names := make([]string, len(v.Live.Variants))
-	for i, variant := range v.Live.Variants {
-		names[i] = variant.Name
-	}
+	names := convert.Each(v.Live.Variants, func(variant feed.Variant) string { return variant.Name })
 	attrs := []any{"version", v.Version, "by", v.By, "why", v.Why, "ranking", cmp.Or(v.Live.Ranking.Changes(l.cfg.Configured), "as configured"), "experiments", names}
 	if was != nil && v.Version < was.Version {
 		l.cfg.Logger.WarnContext(ctx, "the store has an older ranking than before, which is in force now", append(attrs, "was", was.Version)...)

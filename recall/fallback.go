@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/convert"
 )
 
 // docsAtOnce is the number of documents read in one call.
@@ -122,10 +123,7 @@ func (f *Shared) readFallback(ctx context.Context, q feed.Query, docs func(conte
 	}
 	list, items, size := make([]string, 0, len(result.Candidates)), make(map[string]fallbackItem, len(result.Candidates)), 0
 	for part := range slices.Chunk(result.Candidates, docsAtOnce) {
-		ids := make([]string, len(part))
-		for i, c := range part {
-			ids[i] = c.ID
-		}
+		ids := convert.Each(part, func(c feed.Candidate) string { return c.ID })
 		found, err := docs(ctx, ids)
 		if err != nil {
 			return nil, nil, fmt.Errorf("read the items of the fallback list: %w", err)

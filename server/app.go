@@ -36,6 +36,9 @@ func WithLogger(log *slog.Logger) Option { return func(s *settings) { s.log = lo
 // ones, and opens the admin routes to callers on this machine.
 func WithDemo() Option { return func(s *settings) { s.demo = true } }
 
+// WithProbesOnly answers no calls but /livez, /readyz and /metrics, for workers.
+func WithProbesOnly() Option { return func(s *settings) { s.probesOnly = true } }
+
 // WithSettingsApart disables the comparison of settings with those of other servers that use the
 // same stores, for callers that open several systems one after the other and serve no readers.
 func WithSettingsApart() Option { return func(s *settings) { s.apart = true } }

@@ -23,6 +23,7 @@ type settings struct {
 	queueClock feed.Clock // nil means that of the database
 	log        *slog.Logger
 	demo       bool
+	probesOnly bool
 	apart      bool // see WithSettingsApart
 	coalesce   time.Duration
 	streams    int           // maximum number of open streams

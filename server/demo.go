@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/periodic"
 	"github.com/freshet/freshet/server/demo"
 	"github.com/freshet/freshet/social/jobs"
@@ -22,12 +21,9 @@ const (
 
 // startDemo stores the generated catalog and its readers and keeps adding items.
 func (a *App) startDemo(ctx context.Context) error {
-	put := func(ctx context.Context, items []feed.Item) error {
-		errs, err := a.Catalog.Put(ctx, items)
-		return errors.Join(append(errs, err)...)
-	}
 	for batch := range slices.Chunk(demo.Generate(demoSeed, demoItems, a.clock()), 1000) {
-		if err := put(ctx, batch); err != nil {
+		errs, err := a.Catalog.Put(ctx, batch)
+		if err := errors.Join(append(errs, err)...); err != nil {
 			return fmt.Errorf("demo items: %w", err)
 		}
 	}
@@ -37,7 +33,7 @@ func (a *App) startDemo(ctx context.Context) error {
 			return fmt.Errorf("demo profiles: %w", err)
 		}
 	}
-	a.background(ctx, "demo items", func(ctx context.Context) { demo.Run(ctx, put, demoEvery, a.clock, a.log) })
+	a.background(ctx, "demo items", func(ctx context.Context) { demo.Run(ctx, a.Catalog, demoEvery, a.clock, a.log) })
 	a.background(ctx, "demo readers", func(ctx context.Context) { demo.Read(ctx, a.Engine, demoPages, a.log) })
 	if a.network != nil {
 		n := demo.NewNetwork(demoSeed)

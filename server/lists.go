@@ -12,6 +12,7 @@ import (
 	"github.com/freshet/freshet/server/connect"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/fanout/repair"
+	"github.com/freshet/freshet/social/postitems"
 	"github.com/freshet/freshet/social/rediscards"
 	"github.com/freshet/freshet/social/timeline"
 	timelinememory "github.com/freshet/freshet/social/timeline/memory"
@@ -74,14 +75,14 @@ func (b *builder) openListsRedis(ctx context.Context, c clients) (client, direct
 
 // openCards caches cards of public posts if several servers share a store that may be
 // unreachable.
-func (b *builder) openCards(ctx context.Context, store SocialStore, l listStores, completeness *repair.Completeness) (cards social.Cards, ahead func(context.Context, []string) error, cache social.CardCache, kept social.CachedCards) {
+func (b *builder) openCards(ctx context.Context, store SocialStore, l listStores, completeness *repair.Completeness) (cards social.Cards, ahead postitems.Ahead, cache social.CardCache, kept social.CachedCards) {
 	if !b.cfg.UsesPostgres() {
 		return store, nil, nil, nil
 	}
 	cache = rediscards.New(l.redis, b.cfg.Redis.KeyPrefix)
 	keeper := social.NewCardCacheWriter(store, cache, b.clock, b.log)
 	b.background(ctx, "card cache", keeper.Run)
-	return keeper, keeper.CacheAhead, cache, repair.CachedCards(cache, completeness)
+	return keeper, keeper, cache, repair.CachedCards(cache, completeness)
 }
 
 // shownStore is the social store that answers use: the cards that they show are cached.

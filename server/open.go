@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/engine"
@@ -104,6 +105,13 @@ func (a *App) start(ctx context.Context, cfg engine.Config, tracing *telemetry.T
 		return err
 	}
 	a.Handler = tracing.Handler(routes)
+	if a.probesOnly {
+		probes := http.NewServeMux()
+		for _, path := range []string{"/livez", "/readyz", "/metrics"} {
+			probes.Handle(path, a.Handler)
+		}
+		a.Handler = probes
+	}
 	if a.demo {
 		if err := a.startDemo(ctx); err != nil {
 			return err

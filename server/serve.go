@@ -27,9 +27,8 @@ const (
 var ErrAtOnce = fmt.Errorf("interrupted: %w", context.Canceled)
 
 // Run opens the system and serves it as [App.Serve] does. While it opens, /livez, /readyz and
-// /metrics are answered, and other calls wait ([handler.Starting]). shape may modify the system before
-// it is served. The listener is closed.
-func Run(ctx context.Context, l net.Listener, cfg configs.Config, shape func(*App), options ...Option) error {
+// /metrics are answered, and other calls wait ([handler.Starting]). The listener is closed.
+func Run(ctx context.Context, l net.Listener, cfg configs.Config, options ...Option) error {
 	starting := handler.NewStarting(cfg.Server.RequestTimeout)
 	b := newBuilder(cfg, append(options, func(s *settings) { s.waitFor = starting.WaitFor }))
 	server := b.httpServer(ctx, starting)
@@ -38,7 +37,6 @@ func Run(ctx context.Context, l net.Listener, cfg configs.Config, shape func(*Ap
 	if err != nil {
 		return errors.Join(err, server.Close())
 	}
-	shape(a)
 	starting.Open(a.Handler)
 	return a.serve(ctx, server, l, failed)
 }

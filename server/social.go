@@ -188,7 +188,7 @@ func (b *builder) startSocial(ctx context.Context, n *network) error {
 	b.background(ctx, "streams", n.watcher.Run)
 	b.background(ctx, "purges", func(ctx context.Context) {
 		for range periodic.Every(ctx, purgeEvery) {
-			social.PurgeAll(ctx, n.store.Purge, b.log)
+			social.PurgeAll(ctx, n.store, b.log)
 		}
 	})
 	n.firstCheck(ctx)

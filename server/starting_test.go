@@ -32,7 +32,7 @@ func run(t *testing.T, cfg configs.Config, options ...Option) runs {
 	require.NoError(t, err)
 	ctx, stop := context.WithCancelCause(t.Context())
 	r := runs{"http://" + l.Addr().String(), make(chan error, 1), func() { stop(ErrAtOnce) }}
-	go func() { r.done <- Run(ctx, l, cfg, func(*App) {}, options...) }()
+	go func() { r.done <- Run(ctx, l, cfg, options...) }()
 	return r
 }
 

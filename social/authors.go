@@ -160,11 +160,11 @@ type Upkeep interface {
 // purgeRows is the n of each call of Purge.
 const purgeRows = 10_000
 
-// PurgeAll calls purge, an [Upkeep]'s Purge, until nothing that has expired is left. It logs an
-// error and stops; the next call tries again.
-func PurgeAll(ctx context.Context, purge func(ctx context.Context, n int) (int, error), log *slog.Logger) {
+// PurgeAll purges a store until nothing that has expired is left. It logs an error and stops; the
+// next call tries again.
+func PurgeAll(ctx context.Context, store Upkeep, log *slog.Logger) {
 	for {
-		n, err := purge(ctx, purgeRows)
+		n, err := store.Purge(ctx, purgeRows)
 		if err != nil && ctx.Err() == nil {
 			log.WarnContext(ctx, "tombstones cannot be removed", "error", err)
 		}

@@ -37,9 +37,6 @@ type Promotion struct {
 // Runs reports whether it runs at a time: From is inclusive, Until exclusive.
 func (p *Promotion) Runs(at time.Time) bool { return p.From <= at.Unix() && at.Unix() < p.Until }
 
-// Targeted reports whether it is for some readers only.
-func (p *Promotion) Targeted() bool { return len(p.Tags)+len(p.Langs) > 0 }
-
 // Normalize removes duplicates from the lists and preserves their order. It changes no slice in
 // place.
 func (p *Promotion) Normalize() { p.Tags, p.Langs = terms.Distinct(p.Tags), unique(p.Langs, "") }

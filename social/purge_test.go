@@ -14,6 +14,7 @@ import (
 
 // tombstones is a store with a number of tombstones left, and an error to return once none is.
 type tombstones struct {
+	social.Upkeep
 	left, calls int
 	err         error
 }
@@ -47,7 +48,7 @@ func TestPurgeAll(t *testing.T) {
 	} {
 		var text strings.Builder
 		store := c.store
-		social.PurgeAll(c.ctx, store.Purge, slog.New(slog.NewTextHandler(&text, nil)))
+		social.PurgeAll(c.ctx, &store, slog.New(slog.NewTextHandler(&text, nil)))
 		assert.Equal(t, c.calls, store.calls)
 		assert.Zero(t, store.left)
 		assert.Equal(t, c.logged, strings.Contains(text.String(), "tombstones cannot be removed"))

@@ -18,6 +18,7 @@ import (
 	"github.com/freshet/freshet/cache"
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/convert"
 	"github.com/freshet/freshet/internal/rediskeys"
 )
 
@@ -85,10 +86,7 @@ func (s *Sessions) Next(ctx context.Context, agent string, name feed.Name, n int
 	if err != nil {
 		return nil, contractError("next", err)
 	}
-	refs := make([]feed.Ref, len(words))
-	for i, word := range words {
-		refs[i] = feed.ParseRef(word)
-	}
+	refs := convert.Each(words, feed.ParseRef)
 	return refs, nil
 }
 

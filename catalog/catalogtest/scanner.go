@@ -2,7 +2,6 @@ package catalogtest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"testing"
 
@@ -29,9 +28,9 @@ func scanner(t *testing.T, c catalog.Catalog) catalog.Scanner {
 
 func scanEveryItemOnce(t *testing.T, c catalog.Catalog) {
 	s := scanner(t, c)
-	require.NoError(t, s.Scan(t.Context(), func(it feed.Item) error {
-		return fmt.Errorf("an empty catalog has no item %s", it.ID)
-	}))
+	for it, err := range s.Scan(t.Context()) {
+		require.Fail(t, "an empty catalog has no items", "%s: %v", it.ID, err)
+	}
 
 	want := map[string]feed.Item{}
 	var items []feed.Item
@@ -52,15 +51,13 @@ func scanEveryItemOnce(t *testing.T, c catalog.Catalog) {
 	}
 	require.NoError(t, PutProfile(t.Context(), c, "u_1", feed.Profile{Keywords: feed.Keywords("no item")}))
 
-	require.NoError(t, s.Scan(t.Context(), func(it feed.Item) error {
+	for it, err := range s.Scan(t.Context()) {
+		require.NoError(t, err)
 		w, ok := want[it.ID]
-		if !ok {
-			return fmt.Errorf("item %s came twice or does not exist", it.ID)
-		}
+		require.True(t, ok, "item %s came twice or does not exist", it.ID)
 		delete(want, it.ID)
 		RequireEqual(t, w, it)
-		return nil
-	}))
+	}
 	require.Empty(t, want, "items that were not scanned")
 }
 
@@ -68,31 +65,40 @@ func scanStops(t *testing.T, c catalog.Catalog) {
 	s := scanner(t, c)
 	put(t, c, item("stop-1", "A"), item("stop-2", "B"), item("stop-3", "C"))
 
-	enough, calls := errors.New("enough"), 0
-	require.ErrorIs(t, s.Scan(t.Context(), func(feed.Item) error {
-		calls++
-		if calls == 2 {
-			return enough
+	items := 0
+	for _, err := range s.Scan(t.Context()) {
+		require.NoError(t, err)
+		items++
+		if items == 2 {
+			break
 		}
-		return nil
-	}), enough)
-	require.Equal(t, 2, calls, "no item after fn's error")
+	}
+	require.Equal(t, 2, items)
 
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	require.ErrorIs(t, s.Scan(ctx, func(feed.Item) error { return nil }), context.Canceled)
+	var errs []error
+	for _, err := range s.Scan(ctx) {
+		errs = append(errs, err)
+	}
+	require.Len(t, errs, 1)
+	require.ErrorIs(t, errs[0], context.Canceled)
 
-	calls = 0
-	require.NoError(t, s.Scan(t.Context(), func(feed.Item) error { calls++; return nil }))
-	require.Equal(t, 3, calls)
+	items = 0
+	for _, err := range s.Scan(t.Context()) {
+		require.NoError(t, err)
+		items++
+	}
+	require.Equal(t, 3, items)
 }
 
 func scanMeanwhile(t *testing.T, c catalog.Catalog) {
 	s := scanner(t, c)
 	put(t, c, item("mean-1", "A"), item("mean-2", "B"))
-	require.NoError(t, s.Scan(t.Context(), func(it feed.Item) error {
+	for it, err := range s.Scan(t.Context()) {
+		require.NoError(t, err)
 		requireItem(t, it, docs(t, c, it.ID)[0])
 		put(t, c, it)
-		return PutProfile(t.Context(), c, "u_scan", feed.Profile{})
-	}))
+		require.NoError(t, PutProfile(t.Context(), c, "u_scan", feed.Profile{}))
+	}
 }

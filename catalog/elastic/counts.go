@@ -36,10 +36,10 @@ func (c *Catalog) SetCounts(ctx context.Context, counts map[string]feed.Counts) 
 	if err != nil {
 		return nil, ids, err
 	}
-	b := bulk{named: schema.Several()}
 	done := make([]bool, len(ids))
 	var errs []error
-	told := func(i int, r result) {
+	b := bulk{named: schema.Several()}
+	b.told = func(i int, r result) {
 		done[i] = r.Status < 300
 		if !done[i] && r.Status != http.StatusConflict && r.Status != http.StatusNotFound {
 			errs = append(errs, fmt.Errorf("live popularity of item %s: %w", ids[i], r.err(feed.ErrInvalid, "bad item")))
@@ -55,10 +55,10 @@ func (c *Catalog) SetCounts(ctx context.Context, counts map[string]feed.Counts) 
 			errs = append(errs, fmt.Errorf("document %s: %w", doc.ID, err))
 			continue
 		}
-		errs = append(errs, c.room(ctx, &b, source, told))
+		errs = append(errs, c.room(ctx, &b, source))
 		b.add("index", &doc, source, i)
 	}
-	errs = append(errs, c.send(ctx, &b, told))
+	errs = append(errs, c.send(ctx, &b))
 	for i, id := range ids {
 		if !done[i] {
 			again = append(again, id)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/convert"
 	"github.com/freshet/freshet/internal/esindex"
 )
 
@@ -34,10 +35,7 @@ func (c *Catalog) profile(d esindex.Document, agent string) (feed.Profile, error
 
 // ProfilesOf implements [catalog.Profiles].
 func (c *Catalog) ProfilesOf(ctx context.Context, agents []string) ([]feed.Profile, error) {
-	ids := make([]esindex.DocID, len(agents))
-	for i, agent := range agents {
-		ids[i] = esindex.DocID{Index: c.agents, ID: agent}
-	}
+	ids := convert.Each(agents, func(agent string) esindex.DocID { return esindex.DocID{Index: c.agents, ID: agent} })
 	found, err := c.get(ctx, ids)
 	if err != nil {
 		return nil, err

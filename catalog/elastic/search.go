@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/freshet/freshet/internal/convert"
 	"github.com/freshet/freshet/internal/esindex"
 )
 
@@ -111,10 +112,7 @@ func (c *Catalog) find(ctx context.Context, ask map[string]any) ([]hit, error) {
 	if hits, err = c.ask(ctx, "", ask); err != nil {
 		return nil, err
 	}
-	ids := make([]esindex.DocID, len(hits))
-	for i, h := range hits {
-		ids[i] = h.Place()
-	}
+	ids := convert.Each(hits, func(h hit) esindex.DocID { return h.Place() })
 	docs, err := c.get(ctx, ids)
 	for i := range docs {
 		hits[i].Source, hits[i].Broken = docs[i].Source, len(docs[i].Source) == 0 // or deleted in the meantime

@@ -62,7 +62,7 @@ func (u *updating) attempt(ctx context.Context) error {
 	}
 	var items, before []feed.Item
 	var changed []int // indexes into ids, parallel to items
-	b := bulk{named: u.schema.Several()}
+	b := bulk{named: u.schema.Several(), told: u.done}
 	for k, i := range of {
 		var was feed.Item
 		was, u.out[i] = u.changed(ctx, u.ids[i], &docs[k])
@@ -85,12 +85,12 @@ func (u *updating) attempt(ctx context.Context) error {
 			u.out[i] = catalog.Updated{Err: err}
 			continue
 		}
-		if err := u.c.room(ctx, &b, doc, u.done); err != nil {
+		if err := u.c.room(ctx, &b, doc); err != nil {
 			return err
 		}
 		b.add("index", &docs[k], doc, i)
 	}
-	return u.c.send(ctx, &b, u.done)
+	return u.c.send(ctx, &b)
 }
 
 // changed applies the change to the item of a document.

@@ -66,15 +66,14 @@ var errUnknown = errors.New("outcome unknown")
 
 // index writes items and sets errs for each item with a known outcome.
 func (c *Catalog) index(ctx context.Context, schema *esindex.Schema, items []feed.Item, others map[string]hit, counts map[string]feed.Counts, errs []error) error {
-	told := func(i int, r result) { errs[i] = r.err(feed.ErrInvalid, "bad item") }
-	b := bulk{named: schema.Several()}
+	b := bulk{named: schema.Several(), told: func(i int, r result) { errs[i] = r.err(feed.ErrInvalid, "bad item") }}
 	for i := range items {
 		doc, err := encode(schema, &items[i], counts[items[i].ID])
 		if err != nil {
 			errs[i] = err
 			continue
 		}
-		if err := c.room(ctx, &b, doc, told); err != nil {
+		if err := c.room(ctx, &b, doc); err != nil {
 			return err
 		}
 		at := esindex.Document{ID: items[i].ID}
@@ -83,7 +82,7 @@ func (c *Catalog) index(ctx context.Context, schema *esindex.Schema, items []fee
 		}
 		b.add("index", &at, doc, i)
 	}
-	return c.send(ctx, &b, told)
+	return c.send(ctx, &b)
 }
 
 // otherIDs returns the _id of items that others stored under another one, so that a put
@@ -183,6 +182,7 @@ type bulk struct {
 	body  []byte
 	of    []int
 	named bool // a document goes to the index that it was read from: the name covers several
+	told  func(item int, r result)
 }
 
 // add adds an action on a document, with its new content if there is any. If the document was
@@ -211,22 +211,22 @@ func (b *bulk) add(action string, at *esindex.Document, doc []byte, item int) {
 }
 
 // room sends the request if another document would make it too large.
-func (c *Catalog) room(ctx context.Context, b *bulk, doc []byte, told func(item int, r result)) error {
+func (c *Catalog) room(ctx context.Context, b *bulk, doc []byte) error {
 	if len(b.of) == 0 || len(b.of) < maxBatch && len(b.body)+len(doc) <= maxBatchBytes {
 		return nil
 	}
-	return c.send(ctx, b, told)
+	return c.send(ctx, b)
 }
 
-// send sends the request, calls told with the result of each item, and clears the request.
-func (c *Catalog) send(ctx context.Context, b *bulk, told func(item int, r result)) error {
+// send sends the request, passes the result of each item to told, and clears the request.
+func (c *Catalog) send(ctx context.Context, b *bulk) error {
 	if len(b.of) == 0 {
 		return ctx.Err()
 	}
 	defer func() { b.body, b.of = b.body[:0], b.of[:0] }()
 	answer, err := c.bulk(ctx, c.items, "", b)
 	for i, r := range answer {
-		told(b.of[i], r)
+		b.told(b.of[i], r)
 	}
 	return err
 }

@@ -72,7 +72,7 @@ func New(next catalog.Catalog, client redis.Cmdable, cfg Config) *Cache {
 		return func(ctx context.Context, _ catalog.Written) error { return c.bury(ctx, ids) }
 	}}
 	c.ProfileHook = catalog.ProfileHook{Profiles: next, Change: func(ctx context.Context, agent string, write func() error) error {
-		return c.changeProfile(ctx, agent, write, nil)
+		return c.changeProfile(ctx, agent, nil, write)
 	}}
 	return c
 }

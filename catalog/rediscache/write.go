@@ -39,9 +39,7 @@ func (c *Cache) bury(ctx context.Context, ids []string) error {
 // muted in the cached profile, for the TTL of cached items: the agent's feed continues without
 // the items, whether they were stored or not.
 func (c *Cache) MuteItems(ctx context.Context, agent string, groups []string) error {
-	return c.changeProfile(ctx, agent,
-		func() error { return c.next.MuteItems(ctx, agent, groups) },
-		func(p *feed.Profile) { _, _ = p.MuteItems(groups) }) // if there is no room, nobody was told that they are muted
+	return c.changeProfile(ctx, agent, groups, func() error { return c.next.MuteItems(ctx, agent, groups) })
 }
 
 // settleScript replaces the writer's own mark with the new profile. If the key has another
@@ -67,9 +65,9 @@ return 0
 
 // changeProfile sets a mark, writes to the catalog, and caches the new value. The mark is set
 // first: from then on no reader can cache the old value. The new value is read from the
-// catalog, because a part of the stored one may be preserved. change, if not nil, turns the old
-// profile into one that is correct for readers whether it was stored or not.
-func (c *Cache) changeProfile(ctx context.Context, agent string, write func() error, change func(*feed.Profile)) error {
+// catalog, because a part of the stored one may be preserved. muted are the groups that the write
+// mutes, if that is what it does.
+func (c *Cache) changeProfile(ctx context.Context, agent string, muted []string, write func() error) error {
 	key := c.keys.Profile(agent)
 	mine := mark + strconv.FormatUint(rand.Uint64(), 36) + strconv.FormatUint(rand.Uint64(), 36)
 	before := c.client.SetArgs(ctx, key, mine, redis.SetArgs{TTL: c.cfg.Tombstone, Get: true})
@@ -88,7 +86,7 @@ func (c *Cache) changeProfile(ctx context.Context, agent string, write func() er
 		}
 	} else {
 		// Whatever the catalog holds now, it is read again after the mark expires.
-		to = c.uncertainProfile(ctx, agent, change, before, written)
+		to = c.uncertainProfile(ctx, agent, muted, before, written)
 		if to == nil {
 			return written
 		}
@@ -104,15 +102,15 @@ func (c *Cache) changeProfile(ctx context.Context, agent string, write func() er
 }
 
 // uncertainProfile returns the profile to use after a change that the catalog may not have stored;
-// nil if it is unknown.
-func (c *Cache) uncertainProfile(ctx context.Context, agent string, change func(*feed.Profile), before *redis.StatusCmd, written error) *knownProfile {
-	if change == nil || !errors.Is(written, catalog.ErrUnavailable) {
+// nil if it is unknown. Muting is correct for readers whether it was stored or not.
+func (c *Cache) uncertainProfile(ctx context.Context, agent string, muted []string, before *redis.StatusCmd, written error) *knownProfile {
+	if muted == nil || !errors.Is(written, catalog.ErrUnavailable) {
 		return nil
 	}
 	known := c.parseProfile(ctx, agent, before.Val())
 	if known != nil {
 		known.absent = false
-		change(&known.profile)
+		_, _ = known.profile.MuteItems(muted) // if there is no room, nobody was told that they are muted
 	}
 	return known
 }

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"math/rand/v2"
 	"slices"
@@ -19,17 +18,16 @@ func (c *Catalog) Agents(ctx context.Context, n int, seed int64) ([]string, erro
 	var drawn []string
 	seen := 0
 	rows, err := c.file.Scans.QueryContext(ctx, `SELECT agent FROM profiles ORDER BY agent`)
-	err = sqlitefile.Each(rows, err, func(rows *sql.Rows) error {
+	for row := range sqlitefile.Rows(rows, &err) {
 		var agent string
-		err := rows.Scan(&agent)
+		err = row.Scan(&agent)
 		seen++
 		if len(drawn) < n {
 			drawn = append(drawn, agent)
 		} else if i := draw.IntN(seen); i < n { // with the same probability as each before
 			drawn[i] = agent
 		}
-		return err
-	})
+	}
 	if err != nil {
 		return nil, failed(ctx, "sample agents", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 
 	"github.com/freshet/freshet/catalog"
@@ -175,36 +176,36 @@ func byKey(ctx context.Context, stmt *sql.Stmt, what string, keys []string) (map
 	}
 	found := make(map[string][]byte, len(keys))
 	rows, err := stmt.QueryContext(ctx, string(list))
-	err = sqlitefile.Each(rows, err, func(rows *sql.Rows) error {
+	for row := range sqlitefile.Rows(rows, &err) {
 		var key string
 		var doc []byte
-		err := rows.Scan(&key, &doc)
+		err = row.Scan(&key, &doc)
 		found[key] = doc
-		return err
-	})
+	}
 	return found, failed(ctx, what, err)
 }
 
-// Scan implements [catalog.Scanner]. It reads one item at a time from a snapshot, so fn may use
+// Scan implements [catalog.Scanner]. It reads one item at a time from a snapshot, so the loop may use
 // the catalog, and sees each item once.
-func (c *Catalog) Scan(ctx context.Context, fn func(feed.Item) error) error {
-	var stop error // error of an item, not of the file
-	rows, err := c.file.Scans.QueryContext(ctx, `SELECT id, doc FROM items ORDER BY seq`)
-	err = sqlitefile.Each(rows, err, func(rows *sql.Rows) error {
-		var id, raw sql.RawBytes
-		if err := rows.Scan(&id, &raw); err != nil {
-			return err
+func (c *Catalog) Scan(ctx context.Context) iter.Seq2[feed.Item, error] {
+	return func(yield func(feed.Item, error) bool) {
+		rows, err := c.file.Scans.QueryContext(ctx, `SELECT id, doc FROM items ORDER BY seq`)
+		for row := range sqlitefile.Rows(rows, &err) {
+			var id, raw sql.RawBytes
+			if err = row.Scan(&id, &raw); err != nil {
+				break
+			}
+			var it feed.Item
+			if damage := it.UnmarshalJSON(raw); damage != nil {
+				yield(feed.Item{}, fmt.Errorf("sqlite: item %s is damaged: %w", id, damage))
+				return
+			}
+			if !yield(it, nil) {
+				return
+			}
 		}
-		var it feed.Item
-		if err := it.UnmarshalJSON(raw); err != nil {
-			stop = fmt.Errorf("sqlite: item %s is damaged: %w", id, err)
-		} else {
-			stop = fn(it)
+		if err != nil {
+			yield(feed.Item{}, failed(ctx, "scan items", err))
 		}
-		return stop
-	})
-	if stop != nil {
-		return stop
 	}
-	return failed(ctx, "scan items", err)
 }

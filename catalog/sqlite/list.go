@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -26,9 +25,6 @@ type place struct {
 	ID      string `json:"id"`
 }
 
-// errFull stops the reading of rows.
-var errFull = errors.New("the page is full")
-
 // List implements [catalog.Lister]. With an author or a tag it reads documents until the page
 // is full, which takes some seconds if it has to read a million.
 func (c *Catalog) List(ctx context.Context, s catalog.Selection) (page catalog.Page, err error) {
@@ -39,21 +35,21 @@ func (c *Catalog) List(ctx context.Context, s catalog.Selection) (page catalog.P
 	rows, err := c.file.Scans.QueryContext(ctx, text, args...)
 	tag := terms.Fold(s.Tag)
 	var last place
-	err = sqlitefile.Each(rows, err, func(rows *sql.Rows) error {
+	for row := range sqlitefile.Rows(rows, &err) {
 		var at place
 		var raw sql.RawBytes
-		if err := rows.Scan(&at.ID, &at.Updated, &raw); err != nil || tag != "" && !tagged(raw, tag) {
-			return err
+		err = row.Scan(&at.ID, &at.Updated, &raw)
+		if err != nil || tag != "" && !tagged(raw, tag) {
+			continue
 		}
 		if len(page.Items) == s.Limit { // there is one more than fits the page
 			page.Next = last.cursor()
-			return errFull
+			break
 		}
 		last = at
 		page.Items = append(page.Items, feed.Doc{ID: at.ID, JSON: bytes.Clone(raw)})
-		return nil
-	})
-	if err != nil && !errors.Is(err, errFull) {
+	}
+	if err != nil {
 		return catalog.Page{}, failed(ctx, "list items", err)
 	}
 	return page, nil

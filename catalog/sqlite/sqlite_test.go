@@ -107,10 +107,14 @@ func TestClosedStoreUnavailable(t *testing.T) {
 	require.ErrorIs(t, err, catalog.ErrUnavailable)
 	_, err = c.Docs(ctx, []string{"a"})
 	require.ErrorIs(t, err, catalog.ErrUnavailable)
+	require.ErrorIs(t, c.Remove(ctx, "a"), catalog.ErrUnavailable)
 	_, err = c.Profile(ctx, "u")
 	require.ErrorIs(t, err, catalog.ErrUnavailable)
-	require.ErrorIs(t, c.Remove(ctx, "a"), catalog.ErrUnavailable)
-	require.ErrorIs(t, c.Scan(ctx, func(feed.Item) error { return nil }), catalog.ErrUnavailable)
+	err = nil
+	for _, scanErr := range c.Scan(ctx) {
+		err = scanErr
+	}
+	require.ErrorIs(t, err, catalog.ErrUnavailable)
 	_, err = c.Agents(ctx, 5, 1)
 	require.ErrorIs(t, err, catalog.ErrUnavailable)
 }
@@ -260,8 +264,8 @@ func BenchmarkScan(b *testing.B) {
 	_, err := c.Put(context.Background(), batch(20_000, 0))
 	require.NoError(b, err)
 	for b.Loop() {
-		if err := c.Scan(context.Background(), func(feed.Item) error { return nil }); err != nil {
-			b.Fatal(err)
+		for _, err := range c.Scan(context.Background()) {
+			require.NoError(b, err)
 		}
 	}
 }

@@ -116,22 +116,14 @@ func (r *call) connect(options ...client.Option) (*client.Client, error) {
 
 // do makes a command's single call.
 func (r *call) do(do func(ctx context.Context, c *client.Client) error) error {
-	return r.times(1, func(ctx context.Context, c *client.Client, _ int) error { return do(ctx, c) })
-}
-
-// times makes n calls, one after the other, and stops at the first error.
-func (r *call) times(n int, do func(ctx context.Context, c *client.Client, i int) error) error {
 	c, err := r.connect()
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	for i := 0; i < n && err == nil; i++ {
-		ctx, cancel := context.WithTimeout(r.cmd.Context(), callWait)
-		err = do(ctx, c, i)
-		cancel()
-	}
-	return err
+	ctx, cancel := context.WithTimeout(r.cmd.Context(), callWait)
+	defer cancel()
+	return do(ctx, c)
 }
 
 // show calls ask and prints the result.
@@ -145,16 +137,26 @@ func show[T any](r *call, ask func(ctx context.Context, c *client.Client) (T, er
 	})
 }
 
-// each calls do for each of the arguments, and prints the line that it returns.
+// each calls do for each of the arguments, prints the line that it returns, and stops at the first
+// error.
 func (r *call) each(args []string, what string, do func(ctx context.Context, c *client.Client, arg string) (line string, err error)) error {
-	return r.times(len(args), func(ctx context.Context, c *client.Client, i int) error {
-		line, err := do(ctx, c, args[i])
-		if err != nil {
-			return fmt.Errorf("%s%s: %w", what, args[i], err)
-		}
-		_, err = fmt.Fprintln(r.cmd.OutOrStdout(), line)
+	c, err := r.connect()
+	if err != nil {
 		return err
-	})
+	}
+	defer c.Close()
+	for _, arg := range args {
+		ctx, cancel := context.WithTimeout(r.cmd.Context(), callWait)
+		line, err := do(ctx, c, arg)
+		cancel()
+		if err != nil {
+			return fmt.Errorf("%s%s: %w", what, arg, err)
+		}
+		if _, err := fmt.Fprintln(r.cmd.OutOrStdout(), line); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // answer prints v as text, or as JSON with --json: the data of a response as received.

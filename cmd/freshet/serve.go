@@ -31,12 +31,12 @@ func newServeCommand() *cobra.Command {
 	}
 	demo := cmd.Flags().Bool("demo", false, "put 5,000 made-up items, 8 readers (u_1 to u_8) and a network of 300 authors into the stores, and something new every few seconds; 6 more readers (r_rust, r_food, …) are simulated for a minute; embedded, they have a directory of their own")
 	return withConfig(cmd, func(cmd *cobra.Command, cfg configs.Config) error {
-		return serve(cmd, cfg, *demo, func(*server.App) {})
+		return serve(cmd, cfg, *demo)
 	})
 }
 
-// serve opens the system and serves it; shape may modify the system in between.
-func serve(cmd *cobra.Command, cfg configs.Config, demo bool, shape func(*server.App)) error {
+// serve opens the system and serves it.
+func serve(cmd *cobra.Command, cfg configs.Config, demo bool, options ...server.Option) error {
 	ctx, log := cmd.Context(), serverLog(cmd, cfg.Log)
 	slog.SetDefault(log)
 	defer logHangups(ctx, log)()
@@ -46,14 +46,14 @@ func serve(cmd *cobra.Command, cfg configs.Config, demo bool, shape func(*server
 	if err != nil {
 		return fmt.Errorf("server.addr: %w", err)
 	}
-	options := []server.Option{server.WithLogger(log)}
+	options = append(options, server.WithLogger(log))
 	if demo {
 		if cfg.UsesElasticsearch() {
 			log.WarnContext(ctx, "--demo writes made-up items and readers into this index; use a separate index for it", "index", cfg.Elasticsearch.Index)
 		}
 		options = append(options, server.WithDemo())
 	}
-	return server.Run(ctx, listener, cfg, shape, options...)
+	return server.Run(ctx, listener, cfg, options...)
 }
 
 func newWorkerCommand() *cobra.Command {
@@ -70,18 +70,8 @@ func newWorkerCommand() *cobra.Command {
 			return errors.New("jobs.workers is 0: set it to the number of jobs that this worker runs at once")
 		}
 		cfg.Server.Drain = 0 // a worker has no clients
-		return serve(cmd, cfg, false, onlyProbes)
+		return serve(cmd, cfg, false, server.WithProbesOnly())
 	})
-}
-
-// onlyProbes removes all routes except those for monitoring.
-func onlyProbes(a *server.App) {
-	all := a.Handler
-	mux := http.NewServeMux()
-	for _, path := range []string{"/livez", "/readyz", "/metrics"} {
-		mux.Handle(path, all)
-	}
-	a.Handler = mux
 }
 
 // logHangups logs each SIGHUP until stop is called. The signal must not end a server: it is sent when

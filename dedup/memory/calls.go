@@ -146,38 +146,17 @@ func (s *Store) take(ctx context.Context, agent string, groups []string, now, at
 // Release implements [dedup.Claimer]. It ignores cancellation of ctx: groups that were not
 // delivered must not count as seen.
 func (s *Store) Release(_ context.Context, agent string, groups []string) error {
-	return s.release(agent, func(set map[string]since) (noted, silent []string) {
-		noted = make([]string, 0, len(groups))
-		for _, g := range groups {
-			switch served, ok := set[g]; {
-			case !ok || served.held:
-			case s.cfg.Served && served.day != s.today:
-				// Its claim is in an earlier journal: in the current one, the release would cancel the next
-				// claim.
-				silent = append(silent, g)
-			default:
-				noted = append(noted, g)
-			}
-		}
-		return noted, silent
-	})
+	return s.release(agent, groups, false)
 }
 
 // Forget implements [dedup.Store]. If a delivery is an impression, the journal is not changed: at
 // the next start, a release would remove impressions that are in the filter.
 func (s *Store) Forget(_ context.Context, agent string) error {
-	return s.release(agent, func(set map[string]since) (noted, silent []string) {
-		all := slices.Collect(maps.Keys(set))
-		if s.cfg.Served {
-			return nil, all
-		}
-		return all, nil
-	})
+	return s.release(agent, nil, true)
 }
 
-// release removes the groups that choose selects from the agent's pending set, and writes the first
-// of its two lists to the journal.
-func (s *Store) release(agent string, choose func(set map[string]since) (noted, silent []string)) error {
+// release removes groups from the agent's pending set, or all of them.
+func (s *Store) release(agent string, groups []string, all bool) error {
 	s.gate.RLock()
 	defer s.gate.RUnlock()
 	if s.closed {
@@ -185,7 +164,22 @@ func (s *Store) release(agent string, choose func(set map[string]since) (noted, 
 	}
 	sh := s.pending.lock(agent)
 	defer sh.mu.Unlock()
-	noted, silent := choose(sh.agents[agent])
+	set := sh.agents[agent]
+	if all {
+		groups = slices.Collect(maps.Keys(set))
+	}
+	noted, silent := make([]string, 0, len(groups)), []string(nil) // silent are not in the journal
+	for _, g := range groups {
+		switch served, ok := set[g]; {
+		case !ok, served.held && !all:
+		case s.cfg.Served && (all || served.day != s.today):
+			// A claim of an earlier day is in an earlier journal: in the current one, the release would
+			// cancel the next claim.
+			silent = append(silent, g)
+		default:
+			noted = append(noted, g)
+		}
+	}
 	if err := s.append(journal.Entry{Kind: journal.Released, At: s.clock().UnixMilli(), Agent: agent, Groups: noted}); err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/convert"
 	"github.com/freshet/freshet/internal/safego"
 )
 
@@ -91,7 +92,7 @@ func (s *Store) noteJump(now time.Time) error {
 	}
 	at := now.UnixMilli()
 	s.clampPending(at)
-	s.keepPending(s.current, func(since) bool { return true }) // whatever the time of serving: the clock may have jumped since
+	s.keepPending(s.current, true) // whatever the time of serving: the clock may have jumped since
 	if at < from {
 		if err := s.load(now); err != nil {
 			return err
@@ -105,10 +106,14 @@ func (s *Store) noteJump(now time.Time) error {
 }
 
 func (s *Store) clampPending(now int64) {
-	s.pending.each(func(_, _ string, served since) since {
-		served.at = min(served.at, now)
-		return served
-	})
+	for sh := range s.pending.locked() {
+		for _, groups := range sh.agents {
+			for group, served := range groups {
+				served.at = min(served.at, now)
+				groups[group] = served
+			}
+		}
+	}
 }
 
 // logClockBack logs that the clock has gone back and which days count again.
@@ -243,9 +248,5 @@ func (s *Store) saveClock() {
 func stamp(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.RFC3339) }
 
 func names(days []feed.Day) []string {
-	list := make([]string, len(days))
-	for i, d := range days {
-		list[i] = d.String()
-	}
-	return list
+	return convert.Each(days, feed.Day.String)
 }

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"hash/maphash"
+	"iter"
 	"sync"
 	"time"
 
@@ -136,16 +137,17 @@ func (p *pending) check(agent string, groups []string, now int64, stale bool, ou
 	}
 }
 
-// each replaces every entry by the result of fn.
-func (p *pending) each(fn func(agent, group string, served since) since) {
-	for i := range p.shards {
-		s := &p.shards[i]
-		s.mu.Lock()
-		for agent, groups := range s.agents {
-			for group, served := range groups {
-				groups[group] = fn(agent, group, served)
+// locked yields each shard, locked.
+func (p *pending) locked() iter.Seq[*shard] {
+	return func(yield func(*shard) bool) {
+		for i := range p.shards {
+			s := &p.shards[i]
+			s.mu.Lock()
+			more := yield(s)
+			s.mu.Unlock()
+			if !more {
+				return
 			}
 		}
-		s.mu.Unlock()
 	}
 }

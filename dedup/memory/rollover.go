@@ -102,7 +102,7 @@ func (s *Store) fold(now time.Time, all bool) {
 // foldDay folds one day. The filter must be on disk before the journal is removed; if a delivery is
 // an impression, it includes the day's pending groups.
 func (s *Store) foldDay(f *filter) error {
-	s.keepPending(f, func(served since) bool { return served.day == f.day })
+	s.keepPending(f, false)
 	if err := s.store(f); err != nil {
 		return err
 	}
@@ -120,19 +120,22 @@ func (s *Store) store(f *filter) error {
 	return f.save(s.filterPath(f.day))
 }
 
-// keepPending adds the pending groups that belong to a filter to it, if a delivery is an
-// impression.
-func (s *Store) keepPending(f *filter, belongs func(since) bool) {
+// keepPending adds the pending groups of a filter's day, or all of them, to the filter, if a delivery
+// is an impression.
+func (s *Store) keepPending(f *filter, all bool) {
 	if !s.cfg.Served {
 		return
 	}
 	var buf []byte
-	s.pending.each(func(agent, group string, served since) since {
-		if belongs(served) {
-			buf = f.addImpression(buf, agent, group)
+	for sh := range s.pending.locked() {
+		for agent, groups := range sh.agents {
+			for group, served := range groups {
+				if all || served.day == f.day {
+					buf = f.addImpression(buf, agent, group)
+				}
+			}
 		}
-		return served
-	})
+	}
 }
 
 func (s *Store) logUnfolded(day feed.Day, err error) {

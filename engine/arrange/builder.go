@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/convert"
 )
 
 // Builder arranges ranked candidates into pages, so that no page is dominated by one author,
@@ -103,10 +104,7 @@ func (b *Builder) Reorder(from []feed.Candidate, by feed.Diversity, size int) []
 		return from
 	}
 	b.Build(from, by, size, len(from))
-	out := make([]feed.Candidate, len(b.order))
-	for i, c := range b.order {
-		out[i] = from[c]
-	}
+	out := convert.Each(b.order, func(c int32) feed.Candidate { return from[c] })
 	return out
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/convert"
 	"github.com/freshet/freshet/internal/safego"
 )
 
@@ -187,16 +188,16 @@ func rankBoth(ctx context.Context, from Source, p *Pair, agent string) (*duel, e
 func (d *duel) figures(agent string) AgentFigures {
 	// Groups are compared: a reader is shown one item of a group, and all tell the same story.
 	group := func(c feed.Candidate) string { return c.Group }
-	a, b := each(d.top[0], group), each(d.top[1], group)
+	a, b := convert.Each(d.top[0], group), convert.Each(d.top[1], group)
 	out := AgentFigures{Agent: agent, ItemsA: len(a), ItemsB: len(b), Figures: Figures{
 		Overlap: Overlap(a, b), RBO: RBO(a, b, Persistence), NewShare: NewShare(a, b),
 	}}
 	out.KendallTau = known(KendallTau(a, b))
 	age := func(c feed.Candidate) float64 { return float64(d.at.Unix() - c.UpdateTime) }
-	out.MedianAgeA, out.MedianAgeB = known(Median(each(d.top[0], age))), known(Median(each(d.top[1], age)))
+	out.MedianAgeA, out.MedianAgeB = known(Median(convert.Each(d.top[0], age))), known(Median(convert.Each(d.top[1], age)))
 	tags := func(c feed.Candidate) []string { return d.items[c.ID].Tags }
-	out.CoverageA = known(TagCoverage(d.interest.Interests, each(d.top[0], tags)))
-	out.CoverageB = known(TagCoverage(d.interest.Interests, each(d.top[1], tags)))
+	out.CoverageA = known(TagCoverage(d.interest.Interests, convert.Each(d.top[0], tags)))
+	out.CoverageB = known(TagCoverage(d.interest.Interests, convert.Each(d.top[1], tags)))
 	return out
 }
 
@@ -205,12 +206,4 @@ func known(value float64, ok bool) *float64 {
 		return nil
 	}
 	return &value
-}
-
-func each[T any](list []feed.Candidate, of func(feed.Candidate) T) []T {
-	out := make([]T, len(list))
-	for i, c := range list {
-		out[i] = of(c)
-	}
-	return out
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/convert"
 )
 
 // Move describes how an item's position changes from A to B.
@@ -57,7 +58,7 @@ func (d *duel) lists(ctx context.Context, from Source, p *Pair) (*Lists, error) 
 	for i, ranking := range []feed.Ranking{p.A, p.B} {
 		top := d.top[i]
 		q := feed.Query{Profile: d.interest, Ranking: ranking, Origin: d.at}
-		factors, err := from.Factors(ctx, q, each(top, func(c feed.Candidate) string { return c.ID }))
+		factors, err := from.Factors(ctx, q, convert.Each(top, func(c feed.Candidate) string { return c.ID }))
 		if err != nil {
 			return nil, fmt.Errorf("factors: %w", err)
 		}

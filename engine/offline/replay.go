@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/convert"
 	"github.com/freshet/freshet/internal/safego"
 )
 
@@ -63,10 +64,7 @@ func Replay(ctx context.Context, from Source, clicks []Click, n int, rankings []
 	if err := checkReplay(clicks, rankings); err != nil {
 		return out, err
 	}
-	ids := make([]string, len(clicks))
-	for i, c := range clicks {
-		ids[i] = c.ID
-	}
+	ids := convert.Each(clicks, func(c Click) string { return c.ID })
 	docs, err := from.Docs(ctx, ids)
 	if err != nil {
 		return out, err

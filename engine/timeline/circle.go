@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/convert"
 	"github.com/freshet/freshet/social"
 )
 
@@ -48,8 +49,8 @@ func (r *pageRead) circlePage(ctx context.Context, req CircleRequest) (Page, err
 			return page, err
 		}
 		more := len(entries) > req.Limit
-		found := each(entries[:min(len(entries), req.Limit)], func(e social.Entry) social.Position { return e.Position })
-		cards, err := r.t.stores.Posts.Cards(ctx, r.agent, each(found, r.known))
+		found := convert.Each(entries[:min(len(entries), req.Limit)], func(e social.Entry) social.Position { return e.Position })
+		cards, err := r.t.stores.Posts.Cards(ctx, r.agent, convert.Each(found, r.known))
 		if err != nil {
 			return page, err
 		}

@@ -63,12 +63,3 @@ func (r *pageRead) isNew(ctx context.Context, page *Page, below social.Position)
 	}
 	return r.t.showing.IsNew(ctx, r.agent)
 }
-
-// each applies of to each element of a list.
-func each[T, R any](list []T, of func(T) R) []R {
-	out := make([]R, len(list))
-	for i := range list {
-		out[i] = of(list[i])
-	}
-	return out
-}

@@ -12,6 +12,7 @@ import (
 	"github.com/freshet/freshet/engine/degraded"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/terms"
+	"github.com/freshet/freshet/internal/convert"
 	"github.com/freshet/freshet/recall"
 	"github.com/freshet/freshet/social"
 )
@@ -33,7 +34,7 @@ func (t *Timelines) Propose(ctx context.Context, q feed.Query) (out recall.Propo
 	if err != nil {
 		return out, 0, err
 	}
-	out.Proposals = each(page.Posts, read.proposal)
+	out.Proposals = convert.Each(page.Posts, read.proposal)
 	if page.HasMore {
 		out.Next = formatPosition(page.Next)
 	}

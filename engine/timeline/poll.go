@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/freshet/freshet/internal/convert"
 	"github.com/freshet/freshet/internal/safego"
 	"github.com/freshet/freshet/social"
 	lists "github.com/freshet/freshet/social/timeline"
@@ -263,5 +264,5 @@ func (r *round) outboxes(ctx context.Context) error {
 }
 
 func agentsOf(watches []*Watch) []string {
-	return each(watches, func(w *Watch) string { return w.agent })
+	return convert.Each(watches, func(w *Watch) string { return w.agent })
 }

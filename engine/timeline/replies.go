@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/convert"
 	"github.com/freshet/freshet/social"
 )
 
@@ -65,7 +66,7 @@ func pageOf(ctx context.Context, posts social.Cards, reader string, entries []so
 	if page.HasMore {
 		entries = entries[:limit]
 	}
-	known := each(entries, func(e social.Entry) social.PostVersion { return social.PostVersion{ID: e.ID} })
+	known := convert.Each(entries, func(e social.Entry) social.PostVersion { return social.PostVersion{ID: e.ID} })
 	all, err := posts.Cards(ctx, reader, known)
 	if err != nil {
 		return Page{}, err

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/freshet/freshet/engine/degraded"
+	"github.com/freshet/freshet/internal/convert"
 	"github.com/freshet/freshet/social"
 	lists "github.com/freshet/freshet/social/timeline"
 )
@@ -30,7 +31,7 @@ func fromList(p lists.Page) proposal {
 
 // fromStore returns the proposal of the social store, which was asked for n entries.
 func fromStore(list []social.Entry, n int) proposal {
-	p := proposal{entries: each(list, func(e social.Entry) lists.Position { return e.Position })}
+	p := proposal{entries: convert.Each(list, func(e social.Entry) lists.Position { return e.Position })}
 	if len(list) > 0 && len(list) == n {
 		p.bound = p.entries[n-1]
 	}
@@ -211,7 +212,7 @@ func (r *pageRead) keptPage(ctx context.Context, req Request, cause error) (Page
 		if err != nil || list.State != lists.Ready {
 			break
 		}
-		ids := each(list.Entries, func(p lists.Position) string { return p.ID })
+		ids := convert.Each(list.Entries, func(p lists.Position) string { return p.ID })
 		cards := social.FallbackCards(ctx, r.t.stores.Kept, ids, cause)
 		if cards == nil {
 			break

@@ -13,6 +13,7 @@ import (
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/engine/degraded"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/convert"
 	"github.com/freshet/freshet/internal/safego"
 	"github.com/freshet/freshet/social"
 	lists "github.com/freshet/freshet/social/timeline"
@@ -248,7 +249,7 @@ func (r *pageRead) show(ctx context.Context, page *Page, found []social.Position
 	if len(found) == 0 {
 		return false, nil
 	}
-	cards, err := r.t.stores.Posts.Cards(ctx, r.agent, each(found, r.known))
+	cards, err := r.t.stores.Posts.Cards(ctx, r.agent, convert.Each(found, r.known))
 	if err != nil {
 		return false, err
 	}

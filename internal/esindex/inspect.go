@@ -365,35 +365,42 @@ func (in *inspection) traits() {
 	found.Author, found.Story = in.variedBy(names.AuthorID), in.variedBy(Story)
 	found.Tag = cmp.Or(in.variedBy(FirstTag), in.variedBy(names.Tags))
 	found.Site = in.variedBy(names.Site)
-	in.needs("site", names.Site, &in.schema.Source.Site, func(property) bool { return found.Site != "" },
-		"a keyword with doc_values", "pages are built without regard to sites")
+	in.needs("site", names.Site, &in.schema.Source.Site, need{
+		func(property) bool { return found.Site != "" }, "a keyword with doc_values", "pages are built without regard to sites",
+	})
 }
 
 // live determines whether live popularity can be stored: all four fields must be usable.
 func (in *inspection) live() {
-	const sum, epoch, without = "a double with doc_values", "a keyword or long, indexed and with doc_values", "live popularity is off"
+	const without = "live popularity is off"
 	// A float is too small for a sum at the end of its epoch.
-	isSum := func(f property) bool { return f.Type == "double" && f.docValues() }
-	isEpoch := func(f property) bool {
+	sum := need{func(f property) bool { return f.Type == "double" && f.docValues() }, "a double with doc_values", without}
+	epoch := need{func(f property) bool {
 		return slices.Contains([]string{"keyword", "integer", "long"}, f.Type) && f.indexed() && f.docValues()
-	}
+	}, "a keyword or long, indexed and with doc_values", without}
 	names, source := &in.schema.Fields, &in.schema.Source
-	sum2h := in.needs("sum_2h", names.Sum2h, &source.Sum2h, isSum, sum, without)
-	epoch2h := in.needs("epoch_2h", names.Epoch2h, &source.Epoch2h, isEpoch, epoch, without)
-	sum2d := in.needs("sum_2d", names.Sum2d, &source.Sum2d, isSum, sum, without)
-	epoch2d := in.needs("epoch_2d", names.Epoch2d, &source.Epoch2d, isEpoch, epoch, without)
+	sum2h := in.needs("sum_2h", names.Sum2h, &source.Sum2h, sum)
+	epoch2h := in.needs("epoch_2h", names.Epoch2h, &source.Epoch2h, epoch)
+	sum2d := in.needs("sum_2d", names.Sum2d, &source.Sum2d, sum)
+	epoch2d := in.needs("epoch_2d", names.Epoch2d, &source.Epoch2d, epoch)
 	hours, days := sum2h && epoch2h, sum2d && epoch2d
 	in.schema.Live = hours && days
 }
 
+// need is what a field must be, and what is missing without it.
+type need struct {
+	usable      func(property) bool
+	is, without string
+}
+
 // needs reports whether the index has a usable field of that name. A missing field is not a
 // problem.
-func (in *inspection) needs(field, name string, source *string, usable func(property) bool, needed, without string) bool {
+func (in *inspection) needs(field, name string, source *string, n need) bool {
 	f, ok := in.find(name, source)
-	if ok && !usable(f) {
-		in.problem(field, name, false, "it is a field of type %s; %s is required: %s", f.Type, needed, without)
+	if ok && !n.usable(f) {
+		in.problem(field, name, false, "it is a field of type %s; %s is required: %s", f.Type, n.is, n.without)
 	}
-	return ok && usable(f)
+	return ok && n.usable(f)
 }
 
 // variedBy returns the name if it is a field that pages can be varied by, a keyword with

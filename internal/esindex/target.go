@@ -99,29 +99,25 @@ func NewWriter(client Client, index string, ensure func(ctx context.Context) err
 // the index is missing, send must return an error that satisfies [Missing], having written nothing;
 // it is then called once more.
 func (w *Writer) Write(ctx context.Context, send func(name, params string) error) error {
-	err := w.try(ctx, send)
-	if !Missing(err) {
-		return err
-	}
-	w.alias.Store(nil)
-	if w.make != nil {
-		if err := w.make(ctx); err != nil {
+	for created := false; ; created = true {
+		target, err := w.target(ctx)
+		if err == nil {
+			params := Patience(ctx)
+			if target.Alias {
+				params += "require_alias=true&"
+			}
+			err = send(target.Name, params)
+		}
+		if created || !Missing(err) {
 			return err
 		}
+		w.alias.Store(nil)
+		if w.make != nil {
+			if err := w.make(ctx); err != nil {
+				return err
+			}
+		}
 	}
-	return w.try(ctx, send)
-}
-
-func (w *Writer) try(ctx context.Context, send func(name, params string) error) error {
-	target, err := w.target(ctx)
-	if err != nil {
-		return err
-	}
-	params := Patience(ctx)
-	if target.Alias {
-		params += "require_alias=true&"
-	}
-	return send(target.Name, params)
 }
 
 // longestWait is the longest time that a write waits in Elasticsearch, which by default is a

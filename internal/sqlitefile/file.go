@@ -12,6 +12,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"iter"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -118,16 +119,17 @@ func fileURL(path string, q url.Values) (string, error) {
 	return (&url.URL{Scheme: "file", Path: slashed, RawQuery: q.Encode()}).String(), nil
 }
 
-// Each calls scan for each row of a query that returned rows and err, and returns the first error
-// of all. It closes the rows.
-func Each(rows *sql.Rows, err error, scan func(rows *sql.Rows) error) error {
-	if err != nil {
-		return err
+// Rows yields each row of a query that returned rows and err, until the loop sets err. It closes the
+// rows, and leaves the first error of all in err.
+func Rows(rows *sql.Rows, err *error) iter.Seq[*sql.Rows] {
+	return func(yield func(*sql.Rows) bool) {
+		if *err != nil {
+			return
+		}
+		for *err == nil && rows.Next() && yield(rows) {
+		}
+		*err = cmp.Or(*err, rows.Err(), rows.Close())
 	}
-	for err == nil && rows.Next() {
-		err = scan(rows)
-	}
-	return cmp.Or(err, rows.Err(), rows.Close())
 }
 
 // Close checkpoints the write-ahead log into the file and closes it. Later calls fail.

@@ -27,12 +27,12 @@ func shapeOf(ctx context.Context, db querier) (shape, error) {
 	rows, err := db.QueryContext(ctx, `SELECT type || ' ' || name FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%'
 		UNION ALL SELECT 'column ' || t.name || '.' || c.name || ' of type ' || c.type
 			FROM sqlite_schema t, pragma_table_info(t.name) c WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%'`)
-	return found, Each(rows, err, func(rows *sql.Rows) error {
+	for row := range Rows(rows, &err) {
 		var what string
-		err := rows.Scan(&what)
+		err = row.Scan(&what)
 		found[what] = true
-		return err
-	})
+	}
+	return found, err
 }
 
 // lacks returns what is in the shape but not in found, sorted. It leaves out the columns of a table

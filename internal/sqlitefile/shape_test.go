@@ -1,7 +1,6 @@
 package sqlitefile_test
 
 import (
-	"database/sql"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -30,18 +29,16 @@ func removals(t *testing.T, path string) map[string]string {
 	rows, err := db.QueryContext(t.Context(), `SELECT type, name, '' FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%' AND name <> 'freshet_schema'
 		UNION ALL SELECT 'column', t.name, c.name FROM sqlite_schema t, pragma_table_info(t.name) c
 			WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%' AND t.name <> 'freshet_schema'`)
-	require.NoError(t, sqlitefile.Each(rows, err, func(rows *sql.Rows) error {
+	for row := range sqlitefile.Rows(rows, &err) {
 		var kind, name, column string
-		if err := rows.Scan(&kind, &name, &column); err != nil {
-			return err
-		}
+		err = row.Scan(&kind, &name, &column)
 		if kind == "column" {
 			all["column "+name+"."+column] = fmt.Sprintf("ALTER TABLE %s RENAME COLUMN %q TO taken_away", name, column)
-			return nil
+		} else {
+			all[kind+" "+name] = "DROP " + kind + " " + name
 		}
-		all[kind+" "+name] = "DROP " + kind + " " + name
-		return nil
-	}))
+	}
+	require.NoError(t, err)
 	return all
 }
 

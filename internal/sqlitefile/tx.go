@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"iter"
 )
 
 // Tx is an open transaction. It runs statements until one fails. The error persists: from then on
@@ -70,10 +71,12 @@ func (t *Tx) Row(into []any, text string, args ...any) (found bool) {
 	return err == nil
 }
 
-// Each calls scan for each row of a query.
-func (t *Tx) Each(scan func(*sql.Rows) error, text string, args ...any) {
-	if t.err == nil {
-		rows, err := t.QueryContext(t.ctx, text, args...)
-		t.Fail(Each(rows, err, scan))
+// Rows yields each row of a query, until the transaction fails.
+func (t *Tx) Rows(text string, args ...any) iter.Seq[*sql.Rows] {
+	if t.err != nil {
+		return func(func(*sql.Rows) bool) {}
 	}
+	var rows *sql.Rows
+	rows, t.err = t.QueryContext(t.ctx, text, args...)
+	return Rows(rows, &t.err)
 }

@@ -4,7 +4,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"math"
 
@@ -55,12 +54,11 @@ func (s *Store) read(ctx context.Context, from, limit int) ([]ranking.Version, e
 	rows, err := s.file.Readers.QueryContext(ctx,
 		`SELECT doc FROM ranking_versions WHERE version <= ? ORDER BY version DESC LIMIT ?`, from, limit)
 	var docs [][]byte
-	err = sqlitefile.Each(rows, err, func(rows *sql.Rows) error {
+	for row := range sqlitefile.Rows(rows, &err) {
 		var doc []byte
-		err := rows.Scan(&doc)
+		err = row.Scan(&doc)
 		docs = append(docs, doc)
-		return err
-	})
+	}
 	if err != nil {
 		return nil, failed(ctx, "read ranking", err)
 	}

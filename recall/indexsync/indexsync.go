@@ -38,16 +38,15 @@ type Source interface {
 // catalog that keeps it up to date.
 func Open(ctx context.Context, next Source, index Index, live popularity.Store) (*Catalog, error) {
 	batch := make([]feed.Item, 0, rebuildBatch)
-	err := next.Scan(ctx, func(it feed.Item) error {
+	for it, err := range next.Scan(ctx) {
+		if err != nil {
+			return nil, err
+		}
 		batch = append(batch, it)
 		if len(batch) == rebuildBatch {
 			index.Upsert(batch)
 			batch = batch[:0]
 		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
 	}
 	index.Upsert(batch)
 	counts, err := live.Read(ctx)

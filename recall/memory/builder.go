@@ -2,6 +2,7 @@ package memory
 
 import (
 	"cmp"
+	"iter"
 	"math"
 	"slices"
 
@@ -110,13 +111,13 @@ func (b *builder) invert(f *field) {
 	f.itemTerms = slices.Clip(f.itemTerms)
 	count := b.terms.count
 	total := uint32(0)
-	f.each(b.terms, func(_, term uint32) {
+	for _, term := range f.each(b.terms) {
 		if count[term] == 0 {
 			f.terms = append(f.terms, term)
 		}
 		count[term]++
 		total++
-	})
+	}
 	slices.Sort(f.terms)
 	f.starts = make([]uint32, len(f.terms)+1)
 	for i, term := range f.terms {
@@ -124,27 +125,32 @@ func (b *builder) invert(f *field) {
 		count[term] = f.starts[i]
 	}
 	f.items = make([]uint32, total)
-	f.each(b.terms, func(item, term uint32) {
+	for item, term := range f.each(b.terms) {
 		f.items[count[term]] = item
 		count[term]++
-	})
+	}
 	for _, term := range f.terms {
 		count[term] = 0
 	}
 }
 
-// each calls fn once per item and distinct term of the item.
-func (f *field) each(s *scratch, fn func(item, term uint32)) {
-	for item := range uint32(len(f.itemStarts) - 1) {
-		for _, term := range f.of(item) {
-			if s.seen[term] != item+1 {
+// each yields every item with each of its terms, once. The loop must not end early.
+func (f *field) each(s *scratch) iter.Seq2[uint32, uint32] {
+	return func(yield func(item, term uint32) bool) {
+		for item := range uint32(len(f.itemStarts) - 1) {
+			for _, term := range f.of(item) {
+				if s.seen[term] == item+1 {
+					continue
+				}
 				s.seen[term] = item + 1
-				fn(item, term)
+				if !yield(item, term) {
+					return
+				}
 			}
 		}
-	}
-	for _, term := range f.itemTerms {
-		s.seen[term] = 0
+		for _, term := range f.itemTerms {
+			s.seen[term] = 0
+		}
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/convert"
 	"github.com/freshet/freshet/recall"
 )
 
@@ -43,10 +44,7 @@ func Compute(ctx context.Context, popular recall.Popular, items catalog.Reader, 
 	}
 	entries := make([]Entry, 0, len(found))
 	for part := range slices.Chunk(found, docsAtOnce) {
-		ids := make([]string, len(part))
-		for i := range part {
-			ids[i] = part[i].ID
-		}
+		ids := convert.Each(part, func(s scored) string { return s.ID })
 		docs, err := items.Docs(ctx, ids)
 		if err != nil {
 			return nil, fmt.Errorf("read the trending items: %w", err)
@@ -140,10 +138,7 @@ func best(ctx context.Context, popular recall.Popular, now int64, n int) ([]scor
 
 // ask queries the items of the buckets.
 func ask(ctx context.Context, popular recall.Popular, of []bucket, n int) error {
-	spans := make([]recall.Span, len(of))
-	for i := range of {
-		spans[i] = of[i].Span
-	}
+	spans := convert.Each(of, func(b bucket) recall.Span { return b.Span })
 	lists, err := popular.Popular(ctx, spans, n)
 	if err != nil {
 		return fmt.Errorf("popular items: %w", err)

@@ -68,7 +68,26 @@ func New(name string, log *slog.Logger, calls ...string) *Breaker {
 	for _, call := range calls {
 		b.seconds[call] = callSeconds.WithLabelValues(name, call)
 	}
-	b.breaker = newBreaker(name, b.isDown, log)
+	setState(name, ofBreaker, 1)
+	b.breaker = gobreaker.NewTwoStepCircuitBreaker[any](gobreaker.Settings{
+		Name: name, Interval: window, Timeout: openPause, MaxRequests: probes,
+		ReadyToTrip: b.isDown, IsExcluded: func(err error) bool { return errors.Is(err, errCallerGone) },
+		OnStateChange: func(_ string, from, to gobreaker.State) {
+			switch to {
+			case gobreaker.StateOpen:
+				setState(name, ofBreaker, 0)
+				if from == gobreaker.StateHalfOpen {
+					return // still down: no log line every two seconds
+				}
+				log.Warn("a dependency is down: calls to it fail at once for a while", "dependency", name, "pause", openPause.String())
+			case gobreaker.StateHalfOpen:
+				setState(name, ofBreaker, 0.5)
+			default:
+				setState(name, ofBreaker, 1)
+				log.Info("a dependency is back", "dependency", name)
+			}
+		},
+	})
 	return b
 }
 
@@ -94,30 +113,6 @@ func (b *Breaker) isDown(c gobreaker.Counts) bool {
 // errCallerGone is the outcome of a call that its caller did not wait for: it is no evidence about
 // the dependency.
 var errCallerGone = errors.New("the caller did not wait for the answer")
-
-func newBreaker(name string, isDown func(gobreaker.Counts) bool, log *slog.Logger) *gobreaker.TwoStepCircuitBreaker[any] {
-	breaker := func(closed float64) { setState(name, ofBreaker, closed) }
-	breaker(1)
-	return gobreaker.NewTwoStepCircuitBreaker[any](gobreaker.Settings{
-		Name: name, Interval: window, Timeout: openPause, MaxRequests: probes,
-		ReadyToTrip: isDown, IsExcluded: func(err error) bool { return errors.Is(err, errCallerGone) },
-		OnStateChange: func(_ string, from, to gobreaker.State) {
-			switch to {
-			case gobreaker.StateOpen:
-				breaker(0)
-				if from == gobreaker.StateHalfOpen {
-					return // still down: no log line every two seconds
-				}
-				log.Warn("a dependency is down: calls to it fail at once for a while", "dependency", name, "pause", openPause.String())
-			case gobreaker.StateHalfOpen:
-				breaker(0.5)
-			default:
-				breaker(1)
-				log.Info("a dependency is back", "dependency", name)
-			}
-		},
-	})
-}
 
 // Call is one call that the breaker has let through.
 type Call struct {

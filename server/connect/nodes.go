@@ -21,7 +21,7 @@ func Sentinels(cfg configs.Config) ([]*redis.SentinelClient, error) {
 	if err != nil {
 		return nil, err
 	}
-	credentials := sentinelCredentials(cfg.Fresh())
+	credentials := sentinelAccess{fresh: cfg.Fresh()}.credentials
 	clients := make([]*redis.SentinelClient, len(o.Addrs))
 	for i, addr := range o.Addrs {
 		clients[i] = redis.NewSentinelClient(&redis.Options{
@@ -32,34 +32,35 @@ func Sentinels(cfg configs.Config) ([]*redis.SentinelClient, error) {
 	return clients, nil
 }
 
-// sentinelCredentials returns a function that returns the Sentinels' user and password, as their
-// files currently contain them.
-func sentinelCredentials(fresh func() configs.Config) func() (user, password string) {
-	return func() (string, string) {
-		r := fresh().Redis.Server()
-		return r.SentinelUsername, r.SentinelPassword
-	}
+// sentinelAccess authenticates connections to Sentinels.
+type sentinelAccess struct {
+	fresh  func() configs.Config
+	master string // its name
 }
 
-// authenticate returns a hook that authenticates a new connection to a Sentinel if it is not
-// authenticated yet: the client supports credentials that change for masters, but not for
-// Sentinels. It probes with the command that the client needs, since the default user may be
-// allowed other commands. A master does not know this command.
-func authenticate(master string, credentials func() (user, password string)) func(context.Context, *redis.Conn) error {
-	return func(ctx context.Context, conn *redis.Conn) error {
-		user, password := credentials()
-		if password == "" {
-			return nil
-		}
-		err := conn.Do(ctx, "sentinel", "get-master-addr-by-name", master).Err()
-		if !redis.HasErrorPrefix(err, "NOAUTH") && !redis.HasErrorPrefix(err, "NOPERM") {
-			return nil
-		}
-		if user == "" {
-			return conn.Auth(ctx, password).Err()
-		}
-		return conn.AuthACL(ctx, user, password).Err()
+// credentials returns the Sentinels' user and password, as their files currently contain them.
+func (s sentinelAccess) credentials() (user, password string) {
+	r := s.fresh().Redis.Server()
+	return r.SentinelUsername, r.SentinelPassword
+}
+
+// onConnect authenticates a new connection to a Sentinel if it is not authenticated yet: the client
+// supports credentials that change for masters, but not for Sentinels. It probes with the command
+// that the client needs, since the default user may be allowed other commands. A master does not
+// know this command.
+func (s sentinelAccess) onConnect(ctx context.Context, conn *redis.Conn) error {
+	user, password := s.credentials()
+	if password == "" {
+		return nil
 	}
+	err := conn.Do(ctx, "sentinel", "get-master-addr-by-name", s.master).Err()
+	if !redis.HasErrorPrefix(err, "NOAUTH") && !redis.HasErrorPrefix(err, "NOPERM") {
+		return nil
+	}
+	if user == "" {
+		return conn.Auth(ctx, password).Err()
+	}
+	return conn.AuthACL(ctx, user, password).Err()
 }
 
 // EachMaster calls ask with each master of the data, on a cluster concurrently. The error means

@@ -75,7 +75,7 @@ func redisOptions(cfg configs.Config) (*redis.UniversalOptions, error) {
 			return r.Username, r.Password
 		}
 		if r.MasterName != "" {
-			o.SentinelUsername, o.SentinelPassword, o.OnConnect = "", "", authenticate(r.MasterName, sentinelCredentials(fresh))
+			o.SentinelUsername, o.SentinelPassword, o.OnConnect = "", "", sentinelAccess{fresh, r.MasterName}.onConnect
 		}
 	}
 	if cfg.Redis.WaitReplicas > 0 { // a server that waits for its replicas is not dead

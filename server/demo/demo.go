@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math"
@@ -14,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/periodic"
 )
@@ -171,11 +173,12 @@ const newsSeed = 1
 // Run stores one new item at each interval until ctx ends. An item's number is the time in
 // milliseconds, so that a restart does not reuse ids, which every reader would have seen. A failed
 // put is logged, and Run goes on.
-func Run(ctx context.Context, put func(context.Context, []feed.Item) error, every time.Duration, clock feed.Clock, log *slog.Logger) {
+func Run(ctx context.Context, items catalog.Writer, every time.Duration, clock feed.Clock, log *slog.Logger) {
 	for range periodic.Every(ctx, every) {
 		now := clock()
 		it := Next(newsSeed, uint64(now.UnixMilli()), now)
-		if err := put(ctx, []feed.Item{it}); err != nil && ctx.Err() == nil {
+		errs, err := items.Put(ctx, []feed.Item{it})
+		if err := errors.Join(append(errs, err)...); err != nil && ctx.Err() == nil {
 			log.WarnContext(ctx, "demo item was not stored", "id", it.ID, "error", err)
 		}
 	}

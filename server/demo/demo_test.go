@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/server/demo"
 )
@@ -136,12 +137,20 @@ func TestProfilesMatchCatalog(t *testing.T) {
 	}
 }
 
+// putting is a catalog that passes items to a function.
+type putting struct {
+	catalog.Writer
+	put func([]feed.Item) error
+}
+
+func (p putting) Put(_ context.Context, items []feed.Item) ([]error, error) { return nil, p.put(items) }
+
 func TestRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		begun := time.Now()
 		var got []feed.Item
-		put := func(_ context.Context, items []feed.Item) error {
+		put := func(items []feed.Item) error {
 			got = append(got, items...)
 			if len(got) == 2 {
 				return errors.New("the catalog is busy")
@@ -151,7 +160,7 @@ func TestRun(t *testing.T) {
 			}
 			return nil
 		}
-		demo.Run(ctx, put, time.Minute, time.Now, slog.New(slog.DiscardHandler))
+		demo.Run(ctx, putting{put: put}, time.Minute, time.Now, slog.New(slog.DiscardHandler))
 		require.Len(t, got, 4, "a failed put does not end it")
 		for i, it := range got {
 			require.Equal(t, begun.Add(time.Duration(i+1)*time.Minute).Unix(), it.UpdateTime)

@@ -7,6 +7,7 @@ import (
 	"github.com/freshet/freshet/catalog"
 	catalogelastic "github.com/freshet/freshet/catalog/elastic"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/convert"
 	"github.com/freshet/freshet/internal/esindex"
 	recallelastic "github.com/freshet/freshet/recall/elastic"
 	"github.com/freshet/freshet/server/itemindex"
@@ -107,10 +108,7 @@ func (d *doctor) tryRecall(ctx context.Context, client esindex.Client, schema es
 
 // unread counts the candidates that have no document under their id.
 func unread(ctx context.Context, items catalog.Reader, candidates []feed.Candidate) (missing int, err error) {
-	ids := make([]string, len(candidates))
-	for i := range candidates {
-		ids[i] = candidates[i].ID
-	}
+	ids := convert.Each(candidates, func(c feed.Candidate) string { return c.ID })
 	docs, err := items.Docs(ctx, ids)
 	for i := range docs {
 		if docs[i].Missing() {

@@ -17,7 +17,8 @@ const settled = time.Hour
 // threshold. The state between them is both: pages read list and outbox, and posts are written to
 // both. That state ends after [grace], when no job or server uses an older state, and after the
 // remaining side has been updated from the store.
-func (f *Fanout) author(ctx context.Context, author string) error {
+func (f *Fanout) author(ctx context.Context, j jobs.Job) error {
+	author := j.Key
 	c, err := f.d.Store.Celebrity(ctx, author)
 	if err != nil {
 		return err

@@ -20,36 +20,43 @@ const (
 	takenPoll = 5 * time.Millisecond
 )
 
-// beforeAnswer changes the lists of agents so that the caller sees their write in the next call, on any
-// server. If that fails or times out it drops the lists, and the next call builds them from the
-// store. If the lists are unreachable it queues jobs that drop them, and until then every server
-// answers from the store. The change is committed and has a job for the workers, so failures here
-// are not returned.
-func (f *Fanout) beforeAnswer(ctx context.Context, agents []string, change func(ctx context.Context) error) {
-	ctx = context.WithoutCancel(ctx)
-	err := f.within(ctx, change)
-	if err == nil {
-		return
-	}
-	f.d.Log.DebugContext(ctx, "a job of a change is left to the workers", "error", err)
-	if err := f.within(ctx, func(ctx context.Context) error { return f.d.Lists.Drop(ctx, agents) }); err != nil {
-		f.d.ListsUnreachable()
-		dirty := make([]jobs.Spec, len(agents))
-		for i, agent := range agents {
-			dirty[i] = jobs.Spec{Kind: jobs.AuthorAgent, Key: jobs.PairKey(jobs.Everybody, agent), Priority: jobs.PrioritySoon}
-		}
-		err = f.within(ctx, func(ctx context.Context) error { return f.d.Queue.Enqueue(ctx, dirty...) })
-		if err != nil {
-			f.d.Log.WarnContext(ctx, "could not update or drop lists after an accepted change, nor queue a job for it", "error", err)
-		}
+// brief returns the context of an additional step of a write, which the caller's end does not cancel.
+func (f *Fanout) brief(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), f.limit)
+}
+
+// logLeft logs the error of a step after a write. A job repeats the step.
+func (f *Fanout) logLeft(ctx context.Context, err error) {
+	if err != nil {
+		f.d.Log.DebugContext(ctx, "a job of a change is left to the workers", "error", err)
 	}
 }
 
-// within runs do with the time limit for additional steps of a write.
-func (f *Fanout) within(ctx context.Context, do func(ctx context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, f.limit)
+// dropUnless must be called with the result of a change of the lists of agents, which lets the caller
+// see their write in the next call, on any server. If the change failed or timed out, it drops the
+// lists, and the next call builds them from the store. If the lists are unreachable it queues jobs
+// that drop them, and until then every server answers from the store. The write is committed and has
+// a job for the workers, so failures here are not returned.
+func (f *Fanout) dropUnless(ctx context.Context, agents []string, failure error) {
+	if failure == nil {
+		return
+	}
+	f.logLeft(ctx, failure)
+	drop, cancel := f.brief(ctx)
 	defer cancel()
-	return do(ctx)
+	if f.d.Lists.Drop(drop, agents) == nil {
+		return
+	}
+	f.d.ListsUnreachable()
+	dirty := make([]jobs.Spec, len(agents))
+	for i, agent := range agents {
+		dirty[i] = jobs.Spec{Kind: jobs.AuthorAgent, Key: jobs.PairKey(jobs.Everybody, agent), Priority: jobs.PrioritySoon}
+	}
+	queue, cancel := f.brief(ctx)
+	defer cancel()
+	if err := f.d.Queue.Enqueue(queue, dirty...); err != nil {
+		f.d.Log.WarnContext(ctx, "could not update or drop lists after an accepted change, nor queue a job for it", "error", err)
+	}
 }
 
 // row names a job.
@@ -64,14 +71,19 @@ func (f *Fanout) runRows(ctx context.Context, rows ...row) {
 	for i, r := range rows {
 		_, agents[i], _ = jobs.SplitPair(r.key)
 	}
-	f.beforeAnswer(ctx, agents, func(ctx context.Context) error {
-		for _, r := range rows {
-			if err := f.runRow(ctx, r); err != nil {
-				return err
-			}
+	f.dropUnless(ctx, agents, f.runInTime(ctx, rows...))
+}
+
+// runInTime runs jobs within the time of an additional step of a write.
+func (f *Fanout) runInTime(ctx context.Context, rows ...row) error {
+	ctx, cancel := f.brief(ctx)
+	defer cancel()
+	for _, r := range rows {
+		if err := f.runRow(ctx, r); err != nil {
+			return err
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // runRow runs a job under its lease, or waits until another worker has run it.
@@ -100,7 +112,7 @@ func (f *Fanout) runRow(ctx context.Context, r row) error {
 // returned to the queue for the workers.
 func (f *Fanout) runLeased(ctx context.Context, j jobs.Job) (again bool, err error) {
 	err = f.handlers[j.Kind].Run(ctx, []jobs.Job{j})[0]
-	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), f.limit)
+	end, cancel := f.brief(ctx)
 	defer cancel()
 	if err != nil {
 		return false, errors.Join(err, f.d.Queue.Release(end, j))

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/jobs"
 	socialsqlite "github.com/freshet/freshet/social/sqlite"
 )
 
@@ -42,6 +43,6 @@ func BenchmarkSuggest(b *testing.B) {
 	b.ResetTimer()
 	for b.Loop() {
 		now = now.Add(2 * social.SuggestionsLive) // the stored suggestions are too old
-		require.NoError(b, f.suggest(b.Context(), "r"))
+		require.NoError(b, f.suggest(b.Context(), jobs.Job{Key: "r"}))
 	}
 }

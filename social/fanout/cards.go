@@ -49,11 +49,13 @@ const lastVersion = 1<<53 - 1
 
 // removeNow removes the card of a post that was just deleted from the cache. It does not query
 // the store, which may have become unavailable right after the commit.
-func (f *Fanout) removeNow(ctx context.Context, id string) error {
+func (f *Fanout) removeNow(ctx context.Context, id string) {
 	if f.d.Cards == nil {
-		return nil
+		return
 	}
-	return f.d.Cards.Remove(ctx, []social.PostVersion{{ID: id, Version: lastVersion}})
+	ctx, cancel := f.brief(ctx)
+	defer cancel()
+	f.logLeft(ctx, f.d.Cards.Remove(ctx, []social.PostVersion{{ID: id, Version: lastVersion}}))
 }
 
 // hide hides the cached cards of an erased author.
@@ -62,11 +64,4 @@ func (f *Fanout) hide(ctx context.Context, author string) error {
 		return nil
 	}
 	return f.d.Cards.Erase(ctx, author)
-}
-
-// afterWrite runs do right after a write. A job repeats it, so an error is only logged.
-func (f *Fanout) afterWrite(ctx context.Context, do func(ctx context.Context) error) {
-	if err := f.within(context.WithoutCancel(ctx), do); err != nil {
-		f.d.Log.DebugContext(ctx, "a job of a change is left to the workers", "error", err)
-	}
 }

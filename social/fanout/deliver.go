@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/freshet/freshet/internal/convert"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
 	"github.com/freshet/freshet/social/timeline"
@@ -47,7 +48,7 @@ func (f *Fanout) withdraw(ctx context.Context, p *social.Post, deleted time.Time
 			return err
 		}
 		lists += len(some.list)
-		if err := f.d.Lists.Remove(ctx, agents(some.list), ids); err != nil {
+		if err := f.d.Lists.Remove(ctx, some.agents(), ids); err != nil {
 			return err
 		}
 	}
@@ -72,7 +73,7 @@ func (f *Fanout) spread(ctx context.Context, p *social.Post) error {
 		if err != nil {
 			return err
 		}
-		err = f.push(ctx, f.d.Lists, p, agents(some.list), func(lists []string) (map[string]social.Reason, error) {
+		err = f.push(ctx, f.d.Lists, p, some.agents(), func(lists []string) (map[string]social.Reason, error) {
 			return f.due(ctx, p.ID, followers, some.after, lists)
 		})
 		if err != nil {
@@ -91,8 +92,10 @@ func (f *Fanout) spread(ctx context.Context, p *social.Post) error {
 	})
 }
 
-// pushOwn pushes a post into its author's own list, if it belongs there.
+// pushOwn pushes a new post into its author's own list, if it belongs there.
 func (f *Fanout) pushOwn(ctx context.Context, p *social.Post) error {
+	ctx, cancel := f.brief(ctx)
+	defer cancel()
 	return f.push(ctx, f.d.Lists, p, []string{p.Author}, func(lists []string) (map[string]social.Reason, error) {
 		standings, err := f.d.Store.ListStatuses(ctx, lists[0], []string{p.ID})
 		if err != nil || !standings[0].Listed {
@@ -107,6 +110,10 @@ func (f *Fanout) pushOwn(ctx context.Context, p *social.Post) error {
 type receiverPage struct {
 	after string
 	list  []social.Receiver
+}
+
+func (p receiverPage) agents() []string {
+	return convert.Each(p.list, func(r social.Receiver) string { return r.Agent })
 }
 
 // receivers yields the pages of the agents that a post is delivered to. An error is the last value.
@@ -204,12 +211,4 @@ func (f *Fanout) push(ctx context.Context, to timeline.Lists, p *social.Post, na
 		}
 	}
 	return nil
-}
-
-func agents(some []social.Receiver) []string {
-	names := make([]string, len(some))
-	for i, r := range some {
-		names[i] = r.Agent
-	}
-	return names
 }

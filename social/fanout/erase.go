@@ -22,7 +22,8 @@ const (
 
 // erase removes the remaining data of an agent, and then their list. Each post that it deletes has
 // a separate job; the lists of followers are handled here.
-func (f *Fanout) erase(ctx context.Context, agent string) error {
+func (f *Fanout) erase(ctx context.Context, j jobs.Job) error {
+	agent := j.Key
 	if err := f.hide(ctx, agent); err != nil {
 		return err
 	}
@@ -110,11 +111,11 @@ type Files interface {
 
 // images removes the images of a post that does not exist. Any error of their store counts as an
 // outage, so that the job is retried without a limit, except for [social.ErrDamaged].
-func (f *Fanout) images(ctx context.Context, post string) error {
+func (f *Fanout) images(ctx context.Context, j jobs.Job) error {
 	if f.d.Files == nil {
 		return fmt.Errorf("%w: media.url is no longer set, but posts have images", jobs.ErrWait)
 	}
-	err := f.d.Files.Release(ctx, post)
+	err := f.d.Files.Release(ctx, j.Key)
 	if err != nil && !errors.Is(err, social.ErrDamaged) {
 		return fmt.Errorf("%w: %w", jobs.ErrWait, err)
 	}

@@ -102,7 +102,7 @@ func New(d Deps) (*Fanout, error) {
 		},
 	}
 	f.handlers = map[jobs.Kind]jobs.Handler{
-		jobs.Deliver:     eachJob(few, f.deliver),
+		jobs.Deliver:     each(few, f.deliver),
 		jobs.AuthorAgent: each(many, f.authorAgent),
 		jobs.Member:      each(many, f.member),
 		jobs.Author:      each(1, f.author),
@@ -125,11 +125,7 @@ func (f *Fanout) Redeliver(ctx context.Context, since time.Time) (int, error) {
 }
 
 // each returns a handler that runs the jobs of a batch one by one. One commit completes them all.
-func each(batch int, run func(ctx context.Context, key string) error) jobs.Handler {
-	return eachJob(batch, func(ctx context.Context, j jobs.Job) error { return run(ctx, j.Key) })
-}
-
-func eachJob(batch int, run func(context.Context, jobs.Job) error) jobs.Handler {
+func each(batch int, run func(context.Context, jobs.Job) error) jobs.Handler {
 	return jobs.Handler{Batch: batch, Run: func(ctx context.Context, list []jobs.Job) []error {
 		errs := make([]error, len(list))
 		for i, j := range list {

@@ -29,7 +29,7 @@ func (f *fakeFiles) Release(_ context.Context, post string) error {
 func TestOrphanedImagesRemoved(t *testing.T) {
 	e := newEnv(t)
 	files := &fakeFiles{err: errors.New("no route")}
-	require.ErrorIs(t, e.a.images(e.ctx, "post:x"), jobs.ErrWait, "no image store is configured any more")
+	require.ErrorIs(t, e.a.images(e.ctx, jobs.Job{Key: "post:x"}), jobs.ErrWait, "no image store is configured any more")
 	e.a.d.Files = files
 	require.NoError(t, e.store.ReserveFiles(e.ctx, "post:left", []string{"k1"}))
 	require.NoError(t, e.store.ReserveFiles(e.ctx, "post:1", []string{"k2"}))

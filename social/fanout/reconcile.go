@@ -14,6 +14,8 @@ import (
 // of the list overtake it.
 const replaceTries = 20
 
+var errOvertaken = errors.New("too many concurrent changes of the list")
+
 // storeRead reads from the store the newest n posts above a position that a list must hold,
 // among the posts that a job concerns.
 type storeRead func(above social.Position, n int) ([]social.Entry, error)
@@ -21,8 +23,8 @@ type storeRead func(above social.Position, n int) ([]social.Entry, error)
 // authorAgent updates an author's posts in an agent's list to what the store would deliver, after a
 // follow, an unfollow, a block or an unblock. After a bulk follow it drops the list instead,
 // which is rebuilt at the next read.
-func (f *Fanout) authorAgent(ctx context.Context, key string) error {
-	author, agent, err := jobs.SplitPair(key)
+func (f *Fanout) authorAgent(ctx context.Context, j jobs.Job) error {
+	author, agent, err := jobs.SplitPair(j.Key)
 	if err != nil {
 		return err
 	}
@@ -40,8 +42,8 @@ func (f *Fanout) entriesOfAuthor(ctx context.Context, author, agent string) stor
 
 // member updates a circle's posts in an agent's list to what the store would deliver, after
 // a membership began or ended.
-func (f *Fanout) member(ctx context.Context, key string) error {
-	circle, agent, err := jobs.SplitPair(key)
+func (f *Fanout) member(ctx context.Context, j jobs.Job) error {
+	circle, agent, err := jobs.SplitPair(j.Key)
 	if err != nil {
 		return err
 	}
@@ -58,28 +60,20 @@ func (f *Fanout) reconcile(ctx context.Context, agent string, read storeRead, cl
 	if err := f.d.Lists.ClearToken(ctx, one); err != nil {
 		return err
 	}
-	return retryReplace(func() (done bool, err error) {
+	for range replaceTries {
 		heads, err := f.d.Lists.Heads(ctx, one)
 		if err != nil || heads[0].State != timeline.Ready {
-			return true, err // a build that starts now reads the changed store
+			return err // a build that starts now reads the changed store
 		}
 		c, same, err := f.change(ctx, agent, heads[0], read, clean)
 		if err != nil || same {
-			return true, err
+			return err
 		}
-		return f.d.Lists.Replace(ctx, agent, c)
-	})
-}
-
-// retryReplace calls try until it is done, at most [replaceTries] times: a concurrent change makes it
-// return false.
-func retryReplace(try func() (done bool, err error)) error {
-	for range replaceTries {
-		if done, err := try(); err != nil || done {
+		if done, err := f.d.Lists.Replace(ctx, agent, c); err != nil || done {
 			return err
 		}
 	}
-	return errors.New("too many concurrent changes of the list")
+	return errOvertaken
 }
 
 // change returns the change that makes a list consistent with the store; same is true if
@@ -134,17 +128,23 @@ func (f *Fanout) entries(ctx context.Context, agent string) (all []timeline.Posi
 	}
 }
 
-// removeUnlisted removes a post from one list unless it belongs there.
+// removeUnlisted removes a post, just deleted, from one list unless it belongs there.
 func (f *Fanout) removeUnlisted(ctx context.Context, agent, post string) error {
-	return retryReplace(func() (done bool, err error) {
+	ctx, cancel := f.brief(ctx)
+	defer cancel()
+	for range replaceTries {
 		heads, err := f.d.Lists.Heads(ctx, []string{agent})
 		if err != nil || heads[0].State == timeline.None {
-			return true, err
+			return err
 		}
 		standings, err := f.d.Store.ListStatuses(ctx, agent, []string{post})
 		if err != nil || standings[0].Listed {
-			return true, err
+			return err
 		}
-		return f.d.Lists.Replace(ctx, agent, timeline.Change{Version: heads[0].Version, Remove: []string{post}})
-	})
+		done, err := f.d.Lists.Replace(ctx, agent, timeline.Change{Version: heads[0].Version, Remove: []string{post}})
+		if err != nil || done {
+			return err
+		}
+	}
+	return errOvertaken
 }

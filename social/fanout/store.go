@@ -30,10 +30,12 @@ func (s store) CreatePost(ctx context.Context, p social.Post, c social.Creation)
 	post, created, err := s.Store.CreatePost(ctx, p, c)
 	if created && err == nil {
 		// An event may have created a formerly public post again with a smaller audience.
-		s.f.afterWrite(ctx, func(ctx context.Context) error { return s.f.removeCard(ctx, &post.Post) })
+		brief, cancel := s.f.brief(ctx)
+		s.f.logLeft(ctx, s.f.removeCard(brief, &post.Post))
+		cancel()
 	}
 	if err == nil && c.At.IsZero() && !post.IsReply() {
-		s.f.beforeAnswer(ctx, []string{post.Author}, func(ctx context.Context) error { return s.f.pushOwn(ctx, &post.Post) })
+		s.f.dropUnless(ctx, []string{post.Author}, s.f.pushOwn(ctx, &post.Post))
 	}
 	return post, created, err
 }
@@ -43,11 +45,11 @@ func (s store) DeletePost(ctx context.Context, id, by string, at time.Time) erro
 	if err != nil {
 		return err
 	}
-	s.f.afterWrite(ctx, func(ctx context.Context) error { return s.f.removeNow(ctx, id) })
+	s.f.removeNow(ctx, id)
 	if by == "" || !at.IsZero() { // an admin or an event; no answer has the post, even if lists do
 		return nil
 	}
-	s.f.beforeAnswer(ctx, []string{by}, func(ctx context.Context) error { return s.f.removeUnlisted(ctx, by, id) })
+	s.f.dropUnless(ctx, []string{by}, s.f.removeUnlisted(ctx, by, id))
 	return nil
 }
 
@@ -181,8 +183,10 @@ func (s store) EraseAgent(ctx context.Context, agent string) error {
 // time limit of a write. It returns err, the result of the erasure in the store.
 func (s store) erased(ctx context.Context, agent string, err error) error {
 	if err == nil {
-		s.f.afterWrite(ctx, func(ctx context.Context) error { return s.f.hide(ctx, agent) })
-		s.f.beforeAnswer(ctx, []string{agent}, func(ctx context.Context) error { return s.f.runRow(ctx, row{jobs.Erase, agent}) })
+		brief, cancel := s.f.brief(ctx)
+		s.f.logLeft(ctx, s.f.hide(brief, agent))
+		cancel()
+		s.f.dropUnless(ctx, []string{agent}, s.f.runInTime(ctx, row{jobs.Erase, agent}))
 	}
 	return err
 }

@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/convert"
 	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/jobs"
 )
 
 // sampled is how many friends of an agent are read, and ofEach how many follows of each: 10,000 rows
@@ -18,8 +20,8 @@ const sampled, ofEach = 50, 200
 
 // suggest stores an agent's suggestions: authors whom several of its friends follow. It reads no
 // follows but the agent's own and its friends': see [social.Suggestions.Friends].
-func (f *Fanout) suggest(ctx context.Context, agent string) error {
-	at := f.d.Clock()
+func (f *Fanout) suggest(ctx context.Context, j jobs.Job) error {
+	agent, at := j.Key, f.d.Clock()
 	if _, last, err := f.d.Store.Suggested(ctx, agent); err != nil || !last.IsZero() && at.Sub(last).Abs() < social.SuggestionsLive {
 		return err
 	}
@@ -122,10 +124,7 @@ func rounded(n int) int {
 
 // suggestable removes authors who may not be suggested to the agent, then those beyond the limit.
 func (f *Fanout) suggestable(ctx context.Context, agent string, list []social.Suggestion, at time.Time) ([]social.Suggestion, error) {
-	ids := make([]string, len(list))
-	for i, s := range list {
-		ids[i] = s.Author
-	}
+	ids := convert.Each(list, func(s social.Suggestion) string { return s.Author })
 	not, err := f.d.Store.Unsuggestable(ctx, agent, ids, at)
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/jobs"
 )
 
 // weave is a random network: who follows whom and since when, and who refuses to be a reason.
@@ -105,7 +106,7 @@ func (w *weave) suggested(t *testing.T) map[string][]social.Suggestion {
 	}
 	all := map[string][]social.Suggestion{}
 	for _, agent := range w.agents {
-		require.NoError(t, e.a.suggest(e.ctx, agent))
+		require.NoError(t, e.a.suggest(e.ctx, jobs.Job{Key: agent}))
 		list, _, err := e.store.Suggested(e.ctx, agent)
 		require.NoError(t, err)
 		all[agent] = list

@@ -69,16 +69,15 @@ func (f *Files) Save(ctx context.Context, post string, images []Image) (saved []
 	if err := f.rows.ReserveFiles(ctx, post, keys); err != nil {
 		return nil, 0, err
 	}
-	late, err := f.within(ctx, func(ctx context.Context) error {
-		var all errgroup.Group
-		all.SetLimit(saveAtOnce)
-		for i, file := range files {
-			all.Go(safego.Func(func() error { return f.store.Put(ctx, path(keys[i]), file) }))
-		}
-		return all.Wait()
-	})
-	if err != nil {
-		if !late { // after a timeout, do not wait for the store again
+	limited, cancel := context.WithTimeout(ctx, f.longest)
+	defer cancel()
+	var all errgroup.Group
+	all.SetLimit(saveAtOnce)
+	for i, file := range files {
+		all.Go(safego.Func(func() error { return f.store.Put(limited, path(keys[i]), file) }))
+	}
+	if err := all.Wait(); err != nil {
+		if limited.Err() == nil { // after a timeout, do not wait for the store again
 			f.undo(ctx, keys)
 		}
 		return nil, 0, failed(ctx, "store an image", err)
@@ -86,23 +85,14 @@ func (f *Files) Save(ctx context.Context, post string, images []Image) (saved []
 	return saved, len(keys), nil
 }
 
-// within calls the store with a timeout, and reports whether the call's context ended.
-func (f *Files) within(ctx context.Context, call func(context.Context) error) (late bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, f.longest)
-	defer cancel()
-	err = call(ctx)
-	return ctx.Err() != nil, err
-}
-
 // undo removes the files that a failed Save has stored, and ignores errors. The keys stay reserved,
 // so the job removes files that are still being written.
 func (f *Files) undo(ctx context.Context, keys []string) {
-	_, _ = f.within(context.WithoutCancel(ctx), func(ctx context.Context) error {
-		for _, key := range keys {
-			_ = f.store.Delete(ctx, path(key))
-		}
-		return nil
-	})
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), f.longest)
+	defer cancel()
+	for _, key := range keys {
+		_ = f.store.Delete(ctx, path(key))
+	}
 }
 
 // Release removes the files of a post that does not exist, and returns when they are removed.
@@ -113,7 +103,10 @@ func (f *Files) Release(ctx context.Context, post string) error {
 		return err
 	}
 	for _, key := range keys {
-		if _, err := f.within(ctx, func(ctx context.Context) error { return f.store.Delete(ctx, path(key)) }); err != nil {
+		limited, cancel := context.WithTimeout(ctx, f.longest)
+		err := f.store.Delete(limited, path(key))
+		cancel()
+		if err != nil {
 			return failed(ctx, "remove an image", err)
 		}
 	}

@@ -122,19 +122,15 @@ func (d *database) Alone(ctx context.Context, do func(sqlstore.Session) error) (
 func (d *database) Write(ctx context.Context, do func(sqlstore.Writing) error) error {
 	return d.guarded(ctx, "write", func(ctx context.Context) (err error) {
 		for range attempts {
-			if err = d.attempt(ctx, do); !retryable(err) {
+			err = d.on(ctx, func(conn *pgxpool.Conn) (beforeCommit bool, err error) {
+				t := &transaction{querying: newQuerying(ctx, conn), begin: `begin isolation level read committed read write`}
+				err = t.end(conn, do(t))
+				return !t.committing || takesNoTransaction(err), err
+			})
+			if !retryable(err) {
 				break
 			}
 		}
 		return err
-	})
-}
-
-// attempt runs a transaction, once or again if its connection had to be replaced before its commit.
-func (d *database) attempt(ctx context.Context, do func(sqlstore.Writing) error) error {
-	return d.on(ctx, func(conn *pgxpool.Conn) (bool, error) {
-		t := &transaction{querying: newQuerying(ctx, conn), begin: `begin isolation level read committed read write`}
-		err := t.end(conn, do(t))
-		return !t.committing || takesNoTransaction(err), err
 	})
 }

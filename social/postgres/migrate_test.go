@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pressly/goose/v3"
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/internal/testenv"
@@ -18,10 +17,7 @@ func TestMigrateCountsPosts(t *testing.T) {
 	s, err := New(t.Context(), Config{URL: testenv.Postgres(t) + "&pool_max_conns=4"}, social.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
-	require.NoError(t, s.migrating(t.Context(), func(p *goose.Provider) error {
-		_, err := p.UpTo(t.Context(), 2)
-		return err
-	}))
+	require.NoError(t, s.migrate(t.Context(), 2))
 	for _, text := range []string{
 		`INSERT INTO posts SELECT 'post:x' || n, 'x', 1600000000 + n, n % 3, CASE WHEN n % 2 = 0 THEN 'example.com' ELSE '' END, 'public', 'public',
 			1, 0, 0, 0, n, 0, 0, 0, 0, 0, CASE WHEN n > 600 THEN 1 ELSE 0 END, '{}', '{}', '{"caption":"x"}' FROM generate_series(1, 660) n`,
@@ -54,10 +50,7 @@ func TestMigrateKeepsReferences(t *testing.T) {
 	s, err := New(t.Context(), Config{URL: testenv.Postgres(t) + "&pool_max_conns=4"}, social.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
-	require.NoError(t, s.migrating(t.Context(), func(p *goose.Provider) error {
-		_, err := p.UpTo(t.Context(), 4)
-		return err
-	}))
+	require.NoError(t, s.migrate(t.Context(), 4))
 	for _, text := range socialtest.ReferencesOfBefore(``, `'{}'`) {
 		_, err := s.db.pool.Exec(t.Context(), text)
 		require.NoError(t, err, text)

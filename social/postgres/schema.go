@@ -42,7 +42,7 @@ func (s *Store) Migrate(ctx context.Context) error {
 	q := newQuerying(ctx, s.db.pool)
 	v, err := q.usable()
 	if err == nil && v.Found < v.Known {
-		if err = s.migrate(ctx); err == nil {
+		if err = s.migrate(ctx, v.Known); err == nil {
 			v, err = q.usable()
 		}
 	}
@@ -146,16 +146,8 @@ func (q querying) versions() (s Schema, err error) {
 	return s, err
 }
 
-// migrate applies the missing migrations, under a lock specific to the schema.
-func (s *Store) migrate(ctx context.Context) error {
-	return s.migrating(ctx, func(p *goose.Provider) error {
-		_, err := p.Up(ctx)
-		return err
-	})
-}
-
-// migrating runs do with a provider of the migrations.
-func (s *Store) migrating(ctx context.Context, do func(*goose.Provider) error) (err error) {
+// migrate applies the missing migrations up to a version, under a lock specific to the schema.
+func (s *Store) migrate(ctx context.Context, to int64) (err error) {
 	var id *int64
 	if err := s.db.pool.QueryRow(ctx, `SELECT hashtextextended('freshet ' || current_schema(), 0)`).Scan(&id); err != nil {
 		return err
@@ -178,5 +170,6 @@ func (s *Store) migrating(ctx context.Context, do func(*goose.Provider) error) (
 	if err != nil {
 		return err
 	}
-	return do(provider)
+	_, err = provider.UpTo(ctx, to)
+	return err
 }

@@ -51,20 +51,20 @@ func (q querying) Row(into []any, text string, args ...any) (bool, error) {
 	return err == nil, err
 }
 
-// Each calls scan for each row.
-func (q querying) Each(scan func(sqlstore.Scan) error, text string, args ...any) error {
-	rows, err := q.on.Query(q.ctx, sqlstore.InPostgres(text), arguments(args)...)
+// Each reads all rows.
+func (q querying) Each(r sqlstore.Reading) error {
+	rows, err := q.on.Query(q.ctx, sqlstore.InPostgres(r.Text), arguments(r.Args)...)
 	if err != nil {
 		return err
 	}
-	return q.eachOf(rows, scan)
+	return q.scan(rows, r)
 }
 
-func (q querying) eachOf(rows pgx.Rows, scan func(sqlstore.Scan) error) error {
+func (q querying) scan(rows pgx.Rows, r sqlstore.Reading) error {
 	defer rows.Close()
 	for rows.Next() {
 		*q.answered = true
-		if err := scan(rows.Scan); err != nil {
+		if err := r.Scan(rows.Scan); err != nil {
 			return sqlstore.Damaged(err)
 		}
 	}
@@ -85,7 +85,7 @@ func (q querying) All(readings ...sqlstore.Reading) error {
 func (q querying) queue(b *pgx.Batch, r sqlstore.Reading) {
 	queued := b.Queue(sqlstore.InPostgres(r.Text), arguments(r.Args)...)
 	if r.Scan != nil {
-		queued.Query(func(rows pgx.Rows) error { return q.eachOf(rows, r.Scan) })
+		queued.Query(func(rows pgx.Rows) error { return q.scan(rows, r) })
 	}
 }
 
@@ -127,23 +127,17 @@ func (t *transaction) Row(into []any, text string, args ...any) (found bool, err
 		found, t.err = t.querying.Row(into, text, args...)
 		return found, t.err
 	}
-	err = t.Each(func(scan sqlstore.Scan) error {
-		if found {
-			return nil
-		}
-		found = true
-		return scan(into...)
-	}, text, args...)
+	err = t.Each(sqlstore.First(into, &found, text, args...))
 	return found && err == nil, err
 }
 
 // Each implements [sqlstore.Session].
-func (t *transaction) Each(scan func(sqlstore.Scan) error, text string, args ...any) error {
+func (t *transaction) Each(r sqlstore.Reading) error {
 	if t.err == nil && t.begin == "" {
-		t.err = t.querying.Each(scan, text, args...)
+		t.err = t.querying.Each(r)
 		return t.err
 	}
-	return t.All(sqlstore.Reading{Statement: sqlstore.Statement{Text: text, Args: args}, Scan: scan})
+	return t.All(r)
 }
 
 // All implements [sqlstore.Session].

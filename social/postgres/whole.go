@@ -80,12 +80,12 @@ const objects = `
 // names reads a column of texts.
 func (q querying) names(text string, args ...any) (map[string]bool, error) {
 	all := map[string]bool{}
-	err := q.Each(func(scan sqlstore.Scan) error {
+	err := q.Each(sqlstore.Reading{Statement: sqlstore.Statement{Text: text, Args: args}, Scan: func(scan sqlstore.Scan) error {
 		var name string
 		err := scan(&name)
 		all[name] = true
 		return err
-	}, text, args...)
+	}})
 	return all, err
 }
 

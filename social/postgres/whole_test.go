@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pressly/goose/v3"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -35,10 +34,7 @@ func (s *Store) upTo(t *testing.T, version int64) {
 	if version == 0 {
 		return
 	}
-	require.NoError(t, s.migrating(t.Context(), func(p *goose.Provider) error {
-		_, err := p.UpTo(t.Context(), version)
-		return err
-	}))
+	require.NoError(t, s.migrate(t.Context(), version))
 }
 
 func (s *Store) exec(t *testing.T, texts ...string) {

@@ -19,50 +19,48 @@ type Catalog struct {
 	catalog.Catalog
 	cards social.Cards
 	kept  social.CachedCards
-	ahead func(ctx context.Context, ids []string) error
+	ahead Ahead
+}
+
+// Ahead caches the cards of posts before they are read, as [social.CardCacheWriter] does.
+type Ahead interface {
+	CacheAhead(ctx context.Context, ids []string) error
 }
 
 // New returns a catalog with the items of c and the posts of cards. While cards is unavailable,
-// posts are read from kept; if kept is nil, they are missing. ahead caches cards before they are
-// read, as [social.CardCacheWriter.CacheAhead] does; nil if none are cached.
-func New(c catalog.Catalog, cards social.Cards, kept social.CachedCards, ahead func(ctx context.Context, ids []string) error) *Catalog {
+// posts are read from kept; if kept is nil, they are missing. ahead is nil if no cards are cached.
+func New(c catalog.Catalog, cards social.Cards, kept social.CachedCards, ahead Ahead) *Catalog {
 	return &Catalog{Catalog: c, cards: cards, kept: kept, ahead: ahead}
 }
 
 // Docs implements [catalog.Reader]. Of posts it returns only the public ones.
 func (c *Catalog) Docs(ctx context.Context, ids []string) ([]feed.Doc, error) {
-	return c.read(ctx, "", ids, func(ids []string) ([]feed.Doc, error) { return c.Catalog.Docs(ctx, ids) })
+	posts, others := split(ids)
+	found, err := c.Catalog.Docs(ctx, others)
+	return c.withPosts(ctx, "", ids, posts, found, err)
 }
 
 // Hydrate implements [catalog.Catalog]. It returns the posts that the agent may see, with their
 // data about the agent. While the store is unavailable, it returns cached public posts, without
 // data about the agent, with an error that wraps [social.ErrUnavailable].
 func (c *Catalog) Hydrate(ctx context.Context, agent string, ids []string) (docs []feed.Doc, p feed.Profile, err error) {
-	docs, err = c.read(ctx, agent, ids, func(ids []string) (docs []feed.Doc, err error) {
-		docs, p, err = c.Catalog.Hydrate(ctx, agent, ids)
-		return docs, err
-	})
+	posts, others := split(ids)
+	found, p, err := c.Catalog.Hydrate(ctx, agent, others)
+	docs, err = c.withPosts(ctx, agent, ids, posts, found, err)
 	return docs, p, err
 }
 
 // Prefetch implements [catalog.Catalog]: items if the underlying catalog has a cache, and
 // public posts if cards are cached.
 func (c *Catalog) Prefetch(ctx context.Context, ids []string) (err error) {
-	var posts, items []string
-	for _, id := range ids {
-		if feed.IsPost(id) {
-			posts = append(posts, id)
-		} else {
-			items = append(items, id)
-		}
-	}
+	posts, items := split(ids)
 	if len(items) > 0 {
 		err = c.Catalog.Prefetch(ctx, items)
 	}
 	if c.ahead == nil || len(posts) == 0 {
 		return err
 	}
-	cardsErr := c.ahead(ctx, posts)
+	cardsErr := c.ahead.CacheAhead(ctx, posts)
 	if errors.Is(cardsErr, social.ErrUnavailable) {
 		cardsErr = fmt.Errorf("%w: %w", catalog.ErrUnavailable, cardsErr)
 	}
@@ -77,26 +75,33 @@ func (c *Catalog) Remove(ctx context.Context, id string) error {
 	return c.Catalog.Remove(ctx, id)
 }
 
-// read reads items from the catalog and posts from the store. An error of one side is returned
-// with the results of the other. If the catalog returns nothing at all, which means that the
-// profile is not known, the posts are not returned either.
-func (c *Catalog) read(ctx context.Context, reader string, ids []string, items func([]string) ([]feed.Doc, error)) ([]feed.Doc, error) {
-	var known []social.PostVersion
-	var posts, others []string
+// split separates the ids of posts from those of items.
+func split(ids []string) (posts, items []string) {
 	for _, id := range ids {
 		if feed.IsPost(id) {
-			posts, known = append(posts, id), append(known, social.PostVersion{ID: id})
-			continue
+			posts = append(posts, id)
+		} else {
+			items = append(items, id)
 		}
-		others = append(others, id)
 	}
-	if len(known) == 0 {
-		return items(ids)
+	return posts, items
+}
+
+// withPosts reads posts from the store and merges them with the items found in the catalog. An
+// error of one side is returned with the results of the other. If the catalog returned nothing at
+// all, which means that the profile is not known, the posts are not returned either.
+func (c *Catalog) withPosts(ctx context.Context, reader string, ids, posts []string, found []feed.Doc, itemsErr error) ([]feed.Doc, error) {
+	if len(posts) == 0 {
+		return found, itemsErr
 	}
-	found, itemsErr := items(others)
-	lacksSome := len(found) != len(others) || len(others) == 0
+	others := len(ids) - len(posts)
+	lacksSome := len(found) != others || others == 0
 	if itemsErr != nil && lacksSome {
 		return nil, itemsErr
+	}
+	known := make([]social.PostVersion, len(posts))
+	for i, id := range posts {
+		known[i].ID = id
 	}
 	cards, err := c.cards.Cards(ctx, reader, known)
 	if err != nil {

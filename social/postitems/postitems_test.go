@@ -127,7 +127,7 @@ type cardsAhead struct {
 	err   error
 }
 
-func (a *cardsAhead) KeepAhead(_ context.Context, ids []string) error {
+func (a *cardsAhead) CacheAhead(_ context.Context, ids []string) error {
 	a.asked = append(a.asked, ids...)
 	return a.err
 }
@@ -138,7 +138,7 @@ func TestPrefetch(t *testing.T) {
 	t.Parallel()
 	ids := []string{"a", "post:1", "b", "post:2"}
 	items, cards := &itemsAhead{}, &cardsAhead{}
-	c := postitems.New(items, nil, nil, cards.KeepAhead)
+	c := postitems.New(items, nil, nil, cards)
 	require.NoError(t, c.Prefetch(t.Context(), ids))
 	assert.Equal(t, []string{"a", "b"}, items.asked)
 	assert.Equal(t, []string{"post:1", "post:2"}, cards.asked)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/terms"
+	"github.com/freshet/freshet/internal/convert"
 	"github.com/freshet/freshet/recall"
 	"github.com/freshet/freshet/social"
 )
@@ -36,7 +37,7 @@ func (s *Source) Propose(ctx context.Context, q feed.Query) (recall.Proposals, e
 	}
 	r, refused := newReader(&q.Profile), s.cfg.ContentDecides.Refused(&q.Profile)
 	seed := mix(hashOf(q.Agent) + mix(uint64(q.Origin.Unix())))
-	drawn := s.known.Load().draw(seed, q.Origin, r.isFor)
+	drawn := s.known.Load().draw(seed, q.Origin, &r)
 	return page(drawn, after, q.N, func(p *promoted) bool {
 		return (q.Since.IsZero() || p.proposal.UpdateTime > q.Since.Unix()) && !refused(&p.item)
 	}), nil
@@ -54,7 +55,7 @@ type guests struct {
 
 // Propose implements [recall.Proposer]. It uses only Origin and N of q and never fails.
 func (g guests) Propose(_ context.Context, q feed.Query) (recall.Proposals, error) {
-	drawn := g.of.known.Load().draw(mix(uint64(g.drawn().Unix())), q.Origin, func(p *promoted) bool { return !p.Targeted() })
+	drawn := g.of.known.Load().draw(mix(uint64(g.drawn().Unix())), q.Origin, &reader{})
 	out := page(drawn, 0, q.N, func(*promoted) bool { return true })
 	out.Next = "" // no caller asks for a further round
 	return out, nil
@@ -81,8 +82,8 @@ func page(drawn []*promoted, after, n int, shown func(*promoted) bool) (out reca
 	return out
 }
 
-// draw orders the items that have a running and wanted promotion at a time.
-func (k *known) draw(seed uint64, at time.Time, wanted func(*promoted) bool) []*promoted {
+// draw orders the items that have a running promotion for the reader at a time.
+func (k *known) draw(seed uint64, at time.Time, r *reader) []*promoted {
 	type drawing struct {
 		*promoted
 		key float64
@@ -92,7 +93,7 @@ func (k *known) draw(seed uint64, at time.Time, wanted func(*promoted) bool) []*
 		weight := 0.0
 		for _, p := range list {
 			isPast := p.item.ID != "" && p.proposal.UpdateTime <= at.Unix()
-			if isPast && p.Runs(at) && wanted(p) {
+			if isPast && p.Runs(at) && r.isFor(p) {
 				weight += p.Weight
 			}
 		}
@@ -195,10 +196,7 @@ func hashOf(text string) uint64 {
 func States(ctx context.Context, items Items, list []social.Promotion, at time.Time) ([]social.PromotionState, error) {
 	states := make([]social.PromotionState, 0, len(list))
 	for part := range slices.Chunk(list, itemBatch) {
-		ids := make([]string, len(part))
-		for i := range part {
-			ids[i] = part[i].ItemID
-		}
+		ids := convert.Each(part, func(p social.Promotion) string { return p.ItemID })
 		docs, err := items.Docs(ctx, ids)
 		if err != nil {
 			return nil, err

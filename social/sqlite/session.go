@@ -60,19 +60,13 @@ func (q querying) Later(r sqlstore.Reading) error { return q.All(r) }
 
 // Row reads one row and reports whether there is one.
 func (q querying) Row(into []any, text string, args ...any) (found bool, err error) {
-	err = q.Each(func(scan sqlstore.Scan) error {
-		if found { // only the first row is read
-			return nil
-		}
-		found = true
-		return scan(into...)
-	}, text, args...)
+	err = q.Each(sqlstore.First(into, &found, text, args...))
 	return found && err == nil, err
 }
 
-// Each calls scan for each row.
-func (q querying) Each(scan func(sqlstore.Scan) error, text string, args ...any) error {
-	stmt, values, err := q.use(text, args)
+// Each reads all rows.
+func (q querying) Each(r sqlstore.Reading) error {
+	stmt, values, err := q.use(r.Text, r.Args)
 	if err != nil {
 		return err
 	}
@@ -83,7 +77,7 @@ func (q querying) Each(scan func(sqlstore.Scan) error, text string, args ...any)
 	defer func() { _ = rows.Close() }()
 	read := func(into ...any) error { return rows.Scan(columns(into)...) }
 	for rows.Next() {
-		if err := scan(read); err != nil {
+		if err := r.Scan(read); err != nil {
 			return sqlstore.Damaged(err)
 		}
 	}
@@ -98,7 +92,7 @@ func (q querying) All(readings ...sqlstore.Reading) (err error) {
 		case r.Scan == nil:
 			_, err = q.Exec(r.Text, r.Args...)
 		default:
-			err = q.Each(r.Scan, r.Text, r.Args...)
+			err = q.Each(r)
 		}
 		if err != nil {
 			return err

@@ -50,12 +50,12 @@ func (w *writer) watch(ctx context.Context) error {
 
 // touched returns and clears the keys that the current transaction has touched.
 func (q querying) touched() (all []sqlstore.Touched, err error) {
-	err = q.Each(func(scan sqlstore.Scan) error {
+	err = q.Each(sqlstore.Reading{Statement: sqlstore.Statement{Text: `SELECT DISTINCT kind, key FROM temp.touched`}, Scan: func(scan sqlstore.Scan) error {
 		var t sqlstore.Touched
 		err := scan(&t.Kind, &t.Key)
 		all = append(all, t)
 		return err
-	}, `SELECT DISTINCT kind, key FROM temp.touched`)
+	}})
 	if err == nil && len(all) > 0 {
 		_, err = q.Exec(`DELETE FROM temp.touched`)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/freshet/freshet/internal/convert"
 	"github.com/freshet/freshet/social"
 )
 
@@ -214,11 +215,7 @@ func (s *Store) CardsOf(ctx context.Context, asked []social.Asked) ([]social.Car
 }
 
 func askedBy(reader string, ids []string) []social.Asked {
-	asked := make([]social.Asked, len(ids))
-	for i, id := range ids {
-		asked[i] = social.Asked{Reader: reader, ID: id}
-	}
-	return asked
+	return convert.Each(ids, func(id string) social.Asked { return social.Asked{Reader: reader, ID: id} })
 }
 
 func (s *Store) cards(ctx context.Context, what string, asked []social.Asked, text string, args ...any) ([]social.Card, error) {

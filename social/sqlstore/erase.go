@@ -205,7 +205,7 @@ func (e *eraser) followers(t *Tx) int {
 	t.row(into(&again), `SELECT EXISTS (SELECT 1 FROM posts WHERE author = $1 AND gone = 0)`, e.agent)
 	t.noPairs = e.noJobs && !again
 	agents := t.texts(`SELECT agent FROM follows WHERE author = $1 AND gone = 0 AND at <= $2 AND agent = ANY ($3)`, e.agent, e.at.card, e.ends)
-	endFollows(t, e.at.card, agents, func(agent string) social.Edge { return social.Edge{Agent: agent, Author: e.agent} })
+	endFollows(t, e.at.card, agents, []string{e.agent})
 	return len(e.ends) // including those who unfollowed in the meantime: there may be more
 }
 
@@ -213,15 +213,17 @@ func (e *eraser) followers(t *Tx) int {
 func (e *eraser) following(t *Tx) int {
 	t.noPairs = e.leave != nil
 	authors := e.some(t, `SELECT author FROM follows WHERE agent = $1 AND gone = 0 AND at <= $2`, e.at.rest)
-	endFollows(t, e.at.rest, authors, func(author string) social.Edge { return social.Edge{Agent: e.agent, Author: author} })
+	endFollows(t, e.at.rest, []string{e.agent}, authors)
 	return len(authors)
 }
 
-// endFollows ends follows as of a stamp.
-func endFollows(t *Tx, at int64, ids []string, edge func(id string) social.Edge) {
-	list := make([]social.FollowChange, len(ids))
-	for i, id := range ids {
-		list[i] = social.FollowChange{Edge: edge(id), At: at}
+// endFollows ends the follows of all agents by all authors as of a stamp.
+func endFollows(t *Tx, at int64, agents, authors []string) {
+	var list []social.FollowChange
+	for _, agent := range agents {
+		for _, author := range authors {
+			list = append(list, social.FollowChange{Edge: social.Edge{Agent: agent, Author: author}, At: at})
+		}
 	}
 	if len(list) > 0 {
 		t.setFollows(list...)
@@ -229,25 +231,28 @@ func endFollows(t *Tx, at int64, ids []string, edge func(id string) social.Edge)
 }
 
 func (e *eraser) circles(t *Tx) int {
-	return e.changeCircles(t, `SELECT id FROM circles WHERE owner = $1 AND gone = 0 AND put <= $2`, t.endCircle)
+	ids := e.lockCircles(t, `SELECT id FROM circles WHERE owner = $1 AND gone = 0 AND put <= $2`)
+	for _, id := range ids {
+		t.endCircle(t.circle(changing, id))
+	}
+	return len(ids)
 }
 
 func (e *eraser) memberships(t *Tx) int {
-	return e.changeCircles(t, `SELECT circle FROM members WHERE agent = $1 AND gone = 0 AND at <= $2`, func(c *circle) {
+	ids := e.lockCircles(t, `SELECT circle FROM members WHERE agent = $1 AND gone = 0 AND at <= $2`)
+	for _, id := range ids {
+		c := t.circle(changing, id)
 		t.setMembers(c, membership{agents: []string{e.agent}, at: e.at.rest})
 		t.saveCircle(c)
-	})
-}
-
-// changeCircles locks the circles that a query finds, all of them before any agents, and changes
-// each.
-func (e *eraser) changeCircles(t *Tx, text string, change func(*circle)) int {
-	ids := e.some(t, text, e.at.rest)
-	t.lockRows("circles", ids...)
-	for _, id := range ids {
-		change(t.circle(changing, id))
 	}
 	return len(ids)
+}
+
+// lockCircles locks the circles that a query finds, all of them before any agents.
+func (e *eraser) lockCircles(t *Tx, text string) []string {
+	ids := e.some(t, text, e.at.rest)
+	t.lockRows("circles", ids...)
+	return ids
 }
 
 func (e *eraser) invitations(t *Tx) int {

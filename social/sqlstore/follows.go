@@ -94,55 +94,59 @@ func (s *Store) page(ctx context.Context, text string, args ...any) (list []stri
 
 // Block implements [social.Follows].
 func (s *Store) Block(ctx context.Context, agent, other string) (changed bool, err error) {
-	return s.block(ctx, "block", agent, other, func(t *Tx) bool {
-		circles := t.circlesOfBoth(agent, other)
-		t.lockAgents(changing, agent, other)
-		added := t.exec(`INSERT INTO blocks (agent, other, at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`, agent, other, social.Stamp(t.now))
-		if added == 0 {
-			return false
-		}
-		if len(circles) != len(t.circlesWithEither(agent, other)) {
-			return t.fail(fmt.Errorf("%w: one was added to a circle of the other", ErrRaced))
-		}
-		for _, pair := range [][2]string{{agent, other}, {other, agent}} {
-			t.exec(`DELETE FROM invitations WHERE agent = $1
-				AND circle IN (SELECT i.circle FROM invitations i JOIN circles c ON c.id = i.circle AND c.owner = $2 WHERE i.agent = $1)`, pair[0], pair[1])
-		}
-		for _, c := range circles {
-			member := other
-			if c.Owner == other {
-				member = agent
-			}
-			left := t.setMembers(c, membership{agents: []string{member}})
-			if left > 0 {
-				t.saveCircle(c)
-			}
-		}
-		t.setFollows(ended(agent, other), ended(other, agent))
-		t.pairs(agent, other, jobs.PriorityRemoval)
-		return true
-	})
+	if err := social.CheckPair(agent, other); err != nil {
+		return false, err
+	}
+	err = s.write(ctx, func(t *Tx) { changed = t.block(agent, other) })
+	return changed && err == nil, s.failed(ctx, "block", err)
 }
 
 // Unblock implements [social.Follows].
 func (s *Store) Unblock(ctx context.Context, agent, other string) (changed bool, err error) {
-	return s.block(ctx, "unblock", agent, other, func(t *Tx) bool {
-		t.lockAgents(changing, agent, other)
-		removed := t.exec(`DELETE FROM blocks WHERE agent = $1 AND other = $2`, agent, other)
-		if removed == 0 {
-			return false
-		}
-		t.pairs(agent, other, jobs.PrioritySoon)
-		return true
-	})
-}
-
-func (s *Store) block(ctx context.Context, what, agent, other string, do func(*Tx) bool) (changed bool, err error) {
 	if err := social.CheckPair(agent, other); err != nil {
 		return false, err
 	}
-	err = s.write(ctx, func(t *Tx) { changed = do(t) })
-	return changed && err == nil, s.failed(ctx, what, err)
+	err = s.write(ctx, func(t *Tx) { changed = t.unblock(agent, other) })
+	return changed && err == nil, s.failed(ctx, "unblock", err)
+}
+
+func (t *Tx) block(agent, other string) (changed bool) {
+	circles := t.circlesOfBoth(agent, other)
+	t.lockAgents(changing, agent, other)
+	added := t.exec(`INSERT INTO blocks (agent, other, at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`, agent, other, social.Stamp(t.now))
+	if added == 0 {
+		return false
+	}
+	if len(circles) != len(t.circlesWithEither(agent, other)) {
+		return t.fail(fmt.Errorf("%w: one was added to a circle of the other", ErrRaced))
+	}
+	for _, pair := range [][2]string{{agent, other}, {other, agent}} {
+		t.exec(`DELETE FROM invitations WHERE agent = $1
+			AND circle IN (SELECT i.circle FROM invitations i JOIN circles c ON c.id = i.circle AND c.owner = $2 WHERE i.agent = $1)`, pair[0], pair[1])
+	}
+	for _, c := range circles {
+		member := other
+		if c.Owner == other {
+			member = agent
+		}
+		left := t.setMembers(c, membership{agents: []string{member}})
+		if left > 0 {
+			t.saveCircle(c)
+		}
+	}
+	t.setFollows(ended(agent, other), ended(other, agent))
+	t.pairs(agent, other, jobs.PriorityRemoval)
+	return true
+}
+
+func (t *Tx) unblock(agent, other string) (changed bool) {
+	t.lockAgents(changing, agent, other)
+	removed := t.exec(`DELETE FROM blocks WHERE agent = $1 AND other = $2`, agent, other)
+	if removed == 0 {
+		return false
+	}
+	t.pairs(agent, other, jobs.PrioritySoon)
+	return true
 }
 
 // circlesOfBoth locks and returns the circles of each of two agents that have the other as a

@@ -21,11 +21,20 @@ func (s *Store) notRetained() (list []string) {
 // states maps the ids of jobs that were held to their new states.
 type states map[int64]jobs.State
 
-// end ends or extends leases in one transaction.
-func (s *Store) end(ctx context.Context, do func(*Query, states)) (held states, err error) {
+// end ends or extends, with a statement, the leases of the jobs in list that are still held, in one
+// transaction.
+func (s *Store) end(ctx context.Context, text string, list []jobs.Job, args ...any) (held states, err error) {
 	err = s.alone(ctx, func(q *Query) {
 		held = states{}
-		do(q, held)
+		rest := list
+		if text == q.d.Done && q.d.Remove != "" {
+			rest = s.remove(q, held, list)
+		}
+		ids, leases := make([]int64, len(rest)), make([]int64, len(rest))
+		for i, j := range rest {
+			ids[i], leases[i] = j.ID, j.Lease
+		}
+		mapOf(q, held, text, append([]any{queueNow(s.opts), Table{ids, leases}}, args...)...)
 	})
 	for _, state := range held {
 		if err == nil && state == jobs.Pending {
@@ -35,18 +44,9 @@ func (s *Store) end(ctx context.Context, do func(*Query, states)) (held states, 
 	return held, err
 }
 
-// end runs a statement on the jobs in list that are still held.
-func (q *Query) end(held states, text string, list []jobs.Job, now any, args ...any) {
-	ids, leases := make([]int64, len(list)), make([]int64, len(list))
-	for i, j := range list {
-		ids[i], leases[i] = j.ID, j.Lease
-	}
-	mapOf(q, held, text, append([]any{now, Table{ids, leases}}, args...)...)
-}
-
 // Renew implements [jobs.Queue].
 func (s *Store) Renew(ctx context.Context, d time.Duration, list ...jobs.Job) (lost []jobs.Job, err error) {
-	held, err := s.end(ctx, func(q *Query, held states) { q.end(held, renewText, list, queueNow(s.opts), d.Microseconds()) })
+	held, err := s.end(ctx, renewText, list, d.Microseconds())
 	if err != nil {
 		return nil, s.failed(ctx, "renew leases", err)
 	}
@@ -60,13 +60,7 @@ func (s *Store) Renew(ctx context.Context, d time.Duration, list ...jobs.Job) (l
 
 // Done implements [jobs.Queue].
 func (s *Store) Done(ctx context.Context, list ...jobs.Job) ([]jobs.State, error) {
-	held, err := s.end(ctx, func(q *Query, held states) {
-		rest := list
-		if q.d.Remove != "" {
-			rest = s.remove(q, held, list)
-		}
-		q.end(held, q.d.Done, rest, queueNow(s.opts), s.notRetained())
-	})
+	held, err := s.end(ctx, s.d.Done, list, s.notRetained())
 	if err != nil {
 		return nil, s.failed(ctx, "complete jobs", err)
 	}
@@ -94,9 +88,7 @@ func (s *Store) remove(q *Query, held states, list []jobs.Job) (rest []jobs.Job)
 
 // Fail implements [jobs.Queue].
 func (s *Store) Fail(ctx context.Context, j jobs.Job, f jobs.Failure) (jobs.State, error) {
-	held, err := s.end(ctx, func(q *Query, held states) {
-		q.end(held, failText, []jobs.Job{j}, queueNow(s.opts), f.Wait, f.After.Microseconds(), jobs.Clip(f.Reason), jobs.MaxAttempts)
-	})
+	held, err := s.end(ctx, failText, []jobs.Job{j}, f.Wait, f.After.Microseconds(), jobs.Clip(f.Reason), jobs.MaxAttempts)
 	if err != nil {
 		return "", s.failed(ctx, "fail job", err)
 	}
@@ -105,13 +97,13 @@ func (s *Store) Fail(ctx context.Context, j jobs.Job, f jobs.Failure) (jobs.Stat
 
 // Release implements [jobs.Queue].
 func (s *Store) Release(ctx context.Context, list ...jobs.Job) error {
-	_, err := s.end(ctx, func(q *Query, held states) { q.end(held, releaseText, list, queueNow(s.opts)) })
+	_, err := s.end(ctx, releaseText, list)
 	return s.failed(ctx, "return jobs", err)
 }
 
 // ReleaseUnknown implements [jobs.Queue].
 func (s *Store) ReleaseUnknown(ctx context.Context, but ...jobs.Job) (int, error) {
-	held, err := s.end(ctx, func(q *Query, held states) { q.end(held, releaseUnknownText, but, queueNow(s.opts), s.name) })
+	held, err := s.end(ctx, releaseUnknownText, but, s.name)
 	return len(held), s.failed(ctx, "release lost leases", err)
 }
 

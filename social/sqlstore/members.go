@@ -205,47 +205,41 @@ func (t *Tx) members(c *circle, ids []string) map[string]place {
 
 // AddMember implements [social.Circles].
 func (s *Store) AddMember(ctx context.Context, id, agent, by string, at time.Time) (bool, error) {
-	if by != agent {
-		return s.member(ctx, id, agent, by, true, at, func(t *Tx, c *circle) error {
-			if by != "" && c.Open() {
-				return t.checkConsent(c, []string{agent})
-			}
-			return nil
-		}, nil)
-	}
-	return s.member(ctx, id, agent, "", true, at, func(t *Tx, c *circle) error {
-		if t.role(c, agent) == social.NoRole {
-			return noCircle(id)
-		}
-		return nil
-	}, nil)
+	return s.member(ctx, id, agent, by, true, at)
 }
 
 // RemoveMember implements [social.Circles].
 func (s *Store) RemoveMember(ctx context.Context, id, agent, by string, at time.Time) (bool, error) {
-	if by != agent {
-		return s.member(ctx, id, agent, by, false, at, nil, nil)
-	}
-	changed, err := s.member(ctx, id, agent, "", false, at, nil, func(t *Tx, c *circle) {
-		if c.isGroup() {
-			t.refuse(agent, c, c.ID)
-		}
-	})
-	if errors.Is(err, feed.ErrNotFound) {
+	changed, err := s.member(ctx, id, agent, by, false, at)
+	if by == agent && errors.Is(err, feed.ErrNotFound) {
 		err = nil // as for a circle that the agent is not a member of
 	}
 	return changed, err
 }
 
-// member changes one membership. If not nil, check says before the change why it must not happen, and
-// after runs after it, if there is one.
-func (s *Store) member(ctx context.Context, id, agent, by string, on bool, at time.Time, check func(*Tx, *circle) error, after func(*Tx, *circle)) (changed bool, err error) {
+// checkJoining returns why by, who is the agent if own is set, may not make the agent a member.
+func (t *Tx) checkJoining(c *circle, agent, by string, own bool) error {
+	switch {
+	case own && t.role(c, agent) == social.NoRole:
+		return noCircle(c.ID)
+	case by != "" && c.Open():
+		return t.checkConsent(c, []string{agent})
+	}
+	return nil
+}
+
+// member changes one membership.
+func (s *Store) member(ctx context.Context, id, agent, by string, on bool, at time.Time) (changed bool, err error) {
 	if err := social.CheckAgent(agent); err != nil {
 		return false, err
 	}
+	own := by == agent
+	if own {
+		by = "" // no rights of an owner are needed
+	}
 	err = s.changeCircle(ctx, id, by, at, func(t *Tx, c *circle) {
-		if check != nil {
-			if err := check(t, c); err != nil {
+		if on {
+			if err := t.checkJoining(c, agent, by, own); err != nil {
 				t.fail(err)
 				return
 			}
@@ -263,8 +257,8 @@ func (s *Store) member(ctx context.Context, id, agent, by string, on bool, at ti
 		if !c.found || changed || c.joined > joined {
 			t.saveCircle(c) // memberships of a circle that does not exist yet are stored until it is created
 		}
-		if changed && after != nil {
-			after(t, c)
+		if changed && own && !on && c.isGroup() {
+			t.refuse(agent, c, c.ID)
 		}
 	})
 	return changed && err == nil, err

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/convert"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
 )
@@ -40,11 +41,7 @@ func (s *Store) Reenqueue(ctx context.Context, since time.Time, kinds ...jobs.Ki
 
 // names returns the kinds as strings.
 func names(kinds []jobs.Kind) []string {
-	list := make([]string, len(kinds))
-	for i, kind := range kinds {
-		list[i] = string(kind)
-	}
-	return list
+	return convert.Each(kinds, func(kind jobs.Kind) string { return string(kind) })
 }
 
 // List implements [jobs.Queue].

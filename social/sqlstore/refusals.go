@@ -59,36 +59,39 @@ func (q *Query) muted(circle, agent string) (muted bool) {
 
 // Mute implements [social.Circles].
 func (s *Store) Mute(ctx context.Context, agent string, kind social.MuteKind, id string) (bool, error) {
-	return s.mute(ctx, agent, kind, id, func(t *Tx) int64 {
-		var n int
-		t.row(into(&n), `SELECT count(*) FROM mutes WHERE agent = $1 AND kind = $2 AND id <> $3`, agent, string(kind), id)
-		if n >= feed.MaxMutes {
-			t.fail(feed.Errorf(feed.ErrLimit, "the limit of %d is reached; unmute one first", feed.MaxMutes))
-			return 0
-		}
-		return t.exec(`INSERT INTO mutes (agent, kind, id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`, agent, string(kind), id)
-	})
+	return s.setMuted(ctx, agent, kind, id, true)
 }
 
 // Unmute implements [social.Circles].
 func (s *Store) Unmute(ctx context.Context, agent string, kind social.MuteKind, id string) (bool, error) {
-	return s.mute(ctx, agent, kind, id, func(t *Tx) int64 {
-		return t.exec(`DELETE FROM mutes WHERE agent = $1 AND kind = $2 AND id = $3`, agent, string(kind), id)
-	})
+	return s.setMuted(ctx, agent, kind, id, false)
 }
 
-func (s *Store) mute(ctx context.Context, agent string, kind social.MuteKind, id string, do func(*Tx) int64) (changed bool, err error) {
+func (s *Store) setMuted(ctx context.Context, agent string, kind social.MuteKind, id string, on bool) (changed bool, err error) {
 	if err := kind.Check(agent, id); err != nil {
 		return false, err
 	}
 	err = s.write(ctx, func(t *Tx) {
 		t.lockAgents(changing, agent) // so that concurrent calls do not exceed the limit
-		changed = do(t) > 0
+		if on {
+			changed = t.mute(agent, kind, id)
+		} else {
+			changed = t.exec(`DELETE FROM mutes WHERE agent = $1 AND kind = $2 AND id = $3`, agent, string(kind), id) > 0
+		}
 		if changed && kind == social.MuteCircle {
 			t.membersChanged(id, []string{agent}, jobs.PrioritySoon)
 		}
 	})
 	return changed && err == nil, s.failed(ctx, "mute", err)
+}
+
+func (t *Tx) mute(agent string, kind social.MuteKind, id string) (changed bool) {
+	var n int
+	t.row(into(&n), `SELECT count(*) FROM mutes WHERE agent = $1 AND kind = $2 AND id <> $3`, agent, string(kind), id)
+	if n >= feed.MaxMutes {
+		return t.fail(feed.Errorf(feed.ErrLimit, "the limit of %d is reached; unmute one first", feed.MaxMutes))
+	}
+	return t.exec(`INSERT INTO mutes (agent, kind, id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`, agent, string(kind), id) > 0
 }
 
 // Muted implements [social.Circles].

@@ -30,8 +30,8 @@ type Session interface {
 	Exec(text string, args ...any) (int64, error)
 	// Row reads one row and reports whether there is one.
 	Row(into []any, text string, args ...any) (bool, error)
-	// Each calls scan for each row.
-	Each(scan func(Scan) error, text string, args ...any) error
+	// Each reads all rows.
+	Each(r Reading) error
 	// All runs statements one after another, in one round trip. It skips those without a text.
 	All(readings ...Reading) error
 }
@@ -113,12 +113,14 @@ func (q *Query) row(into []any, text string, args ...any) (found bool) {
 func into(columns ...any) []any { return columns }
 
 func (q *Query) each(scan func(Scan) error, text string, args ...any) {
-	if q.err == nil {
-		q.err = q.on.Each(scan, text, args...)
-	}
+	q.read(Reading{Statement{text, args}, scan})
 }
 
-func (q *Query) read(r Reading) { q.each(r.Scan, r.Text, r.Args...) }
+func (q *Query) read(r Reading) {
+	if q.err == nil {
+		q.err = q.on.Each(r)
+	}
+}
 
 func (q *Query) all(readings ...Reading) {
 	if q.err == nil && len(readings) > 0 {
@@ -129,6 +131,17 @@ func (q *Query) all(readings ...Reading) {
 // reads is a reading of one row into columns.
 func reads(columns []any, text string, args ...any) Reading {
 	return Reading{Statement{text, args}, func(scan Scan) error { return scan(columns...) }}
+}
+
+// First is a reading of the first row, if there is one, into columns.
+func First(columns []any, found *bool, text string, args ...any) Reading {
+	return Reading{Statement{text, args}, func(scan Scan) error {
+		if *found {
+			return nil
+		}
+		*found = true
+		return scan(columns...)
+	}}
 }
 
 // readsTexts is a reading of a column of strings.

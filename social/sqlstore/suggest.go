@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/freshet/freshet/internal/convert"
 	"github.com/freshet/freshet/social"
 )
 
@@ -105,10 +106,7 @@ func (s *Store) NewestAuthors(ctx context.Context, agent string, except []string
 	}
 	err = s.snapshot(ctx, func(q *Query) {
 		list = rowsOf(q, func(a *social.NewAuthor) []any { return into(&a.Author, &a.Newest.ID) }, newestAuthors, agent, except, n)
-		ids := make([]string, len(list))
-		for i := range list {
-			ids[i] = list[i].Newest.ID
-		}
+		ids := convert.Each(list, func(a social.NewAuthor) string { return a.Newest.ID })
 		posts := q.records(free, ids)
 		for i, id := range ids {
 			list[i].Newest = social.Post{}

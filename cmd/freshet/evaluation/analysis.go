@@ -28,13 +28,6 @@ type Analysis struct {
 // callTimeout limits a call, whatever the client's own timeout.
 const callTimeout = time.Minute
 
-// within makes a call with [callTimeout].
-func within[T any](ctx context.Context, call func(context.Context) (T, error)) (T, error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	return call(ctx)
-}
-
 // NewAnalysis returns an analysis by a request without B. It may name any number of agents.
 func NewAnalysis(c *client.Client, request client.CompareRequest) *Analysis {
 	return &Analysis{client: c, request: request}
@@ -51,7 +44,9 @@ func (s *Analysis) Compare(ctx context.Context, b string) (offline.Comparison, e
 	var all offline.Comparison
 	for _, batch := range batches {
 		request.Agents = batch
-		got, err := within(ctx, func(ctx context.Context) (offline.Comparison, error) { return s.client.Compare(ctx, request) })
+		limited, cancel := context.WithTimeout(ctx, callTimeout)
+		got, err := s.client.Compare(limited, request)
+		cancel()
 		if err != nil {
 			return all, err
 		}

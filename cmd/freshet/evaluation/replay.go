@@ -104,7 +104,9 @@ func (r *Replay) Run(ctx context.Context, c *client.Client, source io.Reader) er
 }
 
 func (r *Replay) ask(ctx context.Context, c *client.Client, request client.ReplayRequest, scores *offline.Scoreboard) error {
-	got, err := within(ctx, func(ctx context.Context) (offline.Replayed, error) { return c.Replay(ctx, request) })
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	got, err := c.Replay(ctx, request)
 	if err != nil {
 		return err
 	}

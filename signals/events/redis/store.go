@@ -14,6 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/convert"
 	"github.com/freshet/freshet/internal/rediskeys"
 	"github.com/freshet/freshet/signals/events"
 )
@@ -187,10 +188,7 @@ func (s *Store) Read(ctx context.Context, from, to feed.Day) ([]events.Totals, e
 		return nil, contractError("read events", err)
 	}
 	pipe := s.client.Pipeline()
-	reads := make([]reading, len(variants))
-	for i, v := range variants {
-		reads[i] = s.queue(ctx, pipe, v, from, to)
-	}
+	reads := convert.Each(variants, func(v string) reading { return s.queue(ctx, pipe, v, from, to) })
 	if pipe.Len() > 0 {
 		if _, err := pipe.Exec(ctx); err != nil {
 			return nil, contractError("read events", err)

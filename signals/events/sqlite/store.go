@@ -7,7 +7,6 @@ package sqlite
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"slices"
 	"sync"
 
@@ -86,40 +85,35 @@ func (s *Store) Read(ctx context.Context, from, to feed.Day) ([]events.Totals, e
 }
 
 func readCounts(tx *sqlitefile.Tx, from, to feed.Day, all map[string]*events.Totals) {
-	tx.Each(func(rows *sql.Rows) error {
+	for row := range tx.Rows(`SELECT variant, what, sum(n) FROM counts WHERE day BETWEEN ? AND ? GROUP BY variant, what`, int(from), int(to)) {
 		var variant, what string
 		var n int64
-		if err := rows.Scan(&variant, &what, &n); err != nil {
-			return err
-		}
+		tx.Fail(row.Scan(&variant, &what, &n))
 		if all[variant] == nil {
 			all[variant] = &events.Totals{Variant: variant}
 		}
 		all[variant].Add(what, n)
-		return nil
-	}, `SELECT variant, what, sum(n) FROM counts WHERE day BETWEEN ? AND ? GROUP BY variant, what`, int(from), int(to))
+	}
 }
 
 func readSketches(tx *sqlitefile.Tx, from, to feed.Day, all map[string]*events.Totals) {
 	type figure struct{ variant, what string }
 	merged := map[figure]*hyperloglog.Sketch{}
-	tx.Each(func(rows *sql.Rows) error {
+	for row := range tx.Rows(`SELECT variant, what, sketch FROM sketches WHERE day BETWEEN ? AND ?`, int(from), int(to)) {
 		var f figure
 		var raw []byte
-		if err := rows.Scan(&f.variant, &f.what, &raw); err != nil {
-			return err
-		}
+		tx.Fail(row.Scan(&f.variant, &f.what, &raw))
 		sketch := &hyperloglog.Sketch{}
-		if err := sketch.UnmarshalBinary(raw); err != nil {
-			return err
-		}
+		tx.Fail(sketch.UnmarshalBinary(raw))
 		before := merged[f]
-		if before != nil {
-			return before.Merge(sketch)
+		switch {
+		case tx.Failed():
+		case before != nil:
+			tx.Fail(before.Merge(sketch))
+		default:
+			merged[f] = sketch
 		}
-		merged[f] = sketch
-		return nil
-	}, `SELECT variant, what, sketch FROM sketches WHERE day BETWEEN ? AND ?`, int(from), int(to))
+	}
 	for f, sketch := range merged {
 		t := all[f.variant]
 		switch {

@@ -88,7 +88,9 @@ func (a *adding) write() {
 func (a *adding) prune(day feed.Day) {
 	a.Do(`DELETE FROM popularity_agents WHERE day <= ?`, int(day)-popularity.RememberDays)
 	all := map[string]feed.Counts{}
-	a.Each(into(all), counts)
+	for row := range a.Rows(counts) {
+		a.Fail(scan(row, all))
+	}
 	for item, c := range all {
 		if c.Negligible(day.Start().Unix()) {
 			a.Do(`DELETE FROM popularity WHERE item = ?`, item)
@@ -101,21 +103,21 @@ func (a *adding) prune(day feed.Day) {
 func (s *Store) Read(ctx context.Context) (map[string]feed.Counts, error) {
 	all := map[string]feed.Counts{}
 	rows, err := s.file.Scans.QueryContext(ctx, counts)
-	err = sqlitefile.Each(rows, err, into(all))
+	for row := range sqlitefile.Rows(rows, &err) {
+		err = scan(row, all)
+	}
 	return all, failed(ctx, "read popularity", err)
 }
 
 const counts = `SELECT item, last, sum_2h, sum_2d FROM popularity`
 
-// into returns a function that reads rows of counts.
-func into(all map[string]feed.Counts) func(*sql.Rows) error {
-	return func(rows *sql.Rows) error {
-		var item string
-		var c feed.Counts
-		err := rows.Scan(&item, &c.Last, &c.Short, &c.Long)
-		all[item] = c
-		return err
-	}
+// scan reads a row of counts.
+func scan(row *sql.Rows, all map[string]feed.Counts) error {
+	var item string
+	var c feed.Counts
+	err := row.Scan(&item, &c.Last, &c.Short, &c.Long)
+	all[item] = c
+	return err
 }
 
 // Forget implements [popularity.Store].

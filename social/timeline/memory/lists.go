@@ -97,8 +97,8 @@ func (s *Lists) unique() string {
 	return strconv.FormatUint(s.serial, 36)
 }
 
-// each calls f for each of the lists that exists.
-func (s *Lists) each(ctx context.Context, names []string, f func(i int, l *oneList, now time.Time)) error {
+// each calls f for each of the lists that exists, and counts its size again.
+func (s *Lists) each(ctx context.Context, names []string, f func(i int, l *oneList)) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -108,18 +108,11 @@ func (s *Lists) each(ctx context.Context, names []string, f func(i int, l *oneLi
 	for i, name := range names {
 		l := s.find(name, now)
 		if l != nil {
-			f(i, l, now)
+			f(i, l)
+			s.count(l)
 		}
 	}
 	return nil
-}
-
-// change is each for functions that may change the size of a list.
-func (s *Lists) change(ctx context.Context, names []string, f func(i int, l *oneList)) error {
-	return s.each(ctx, names, func(i int, l *oneList, _ time.Time) {
-		f(i, l)
-		s.count(l)
-	})
 }
 
 // owned copies positions and their ids, which may be substrings of larger strings.

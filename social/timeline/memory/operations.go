@@ -3,7 +3,6 @@ package memory
 import (
 	"context"
 	"strings"
-	"time"
 
 	"github.com/freshet/freshet/social/timeline"
 )
@@ -20,10 +19,10 @@ func (s *Lists) Read(ctx context.Context, list string, below timeline.Position, 
 // ReadMany implements [timeline.Reader].
 func (s *Lists) ReadMany(ctx context.Context, names []string, below timeline.Position, n int) ([]timeline.Page, error) {
 	pages := make([]timeline.Page, len(names))
-	return pages, s.each(ctx, names, func(i int, l *oneList, now time.Time) {
+	return pages, s.each(ctx, names, func(i int, l *oneList) {
 		pages[i] = l.page(below, n)
 		if l.state == timeline.Ready {
-			s.use(l, now.Add(timeline.TTL))
+			s.use(l, s.cfg.Clock().Add(timeline.TTL))
 		}
 	})
 }
@@ -31,7 +30,7 @@ func (s *Lists) ReadMany(ctx context.Context, names []string, below timeline.Pos
 // Heads implements [timeline.Reader].
 func (s *Lists) Heads(ctx context.Context, names []string) ([]timeline.Head, error) {
 	heads := make([]timeline.Head, len(names))
-	return heads, s.each(ctx, names, func(i int, l *oneList, _ time.Time) {
+	return heads, s.each(ctx, names, func(i int, l *oneList) {
 		heads[i] = timeline.Head{State: l.state, Floor: l.floor, Version: l.version}
 		n := len(l.oldest)
 		if n > 0 && l.state == timeline.Ready {
@@ -44,7 +43,7 @@ func (s *Lists) Heads(ctx context.Context, names []string) ([]timeline.Head, err
 func (s *Lists) Push(ctx context.Context, names, versions []string, add []timeline.Position) ([]int, error) {
 	held := make([]int, len(names))
 	add = owned(add) // all lists share these ids
-	err := s.change(ctx, names, func(i int, l *oneList) {
+	err := s.each(ctx, names, func(i int, l *oneList) {
 		if l.version != versions[i] {
 			return
 		}
@@ -64,7 +63,7 @@ func (s *Lists) Remove(ctx context.Context, names []string, ids []string) error 
 	if len(ids) == 0 {
 		return ctx.Err()
 	}
-	return s.change(ctx, names, func(_ int, l *oneList) {
+	return s.each(ctx, names, func(_ int, l *oneList) {
 		l.version = s.unique()
 		l.remove(ids)
 	})
@@ -73,7 +72,7 @@ func (s *Lists) Remove(ctx context.Context, names []string, ids []string) error 
 // Replace implements [timeline.Writer].
 func (s *Lists) Replace(ctx context.Context, list string, c timeline.Change) (done bool, err error) {
 	add, floor := owned(c.Add), owned([]timeline.Position{c.Floor})[0]
-	err = s.change(ctx, []string{list}, func(_ int, l *oneList) {
+	err = s.each(ctx, []string{list}, func(_ int, l *oneList) {
 		done = l.version == c.Version
 		if !done {
 			return
@@ -89,7 +88,7 @@ func (s *Lists) Replace(ctx context.Context, list string, c timeline.Change) (do
 
 // ClearToken implements [timeline.Writer].
 func (s *Lists) ClearToken(ctx context.Context, names []string) error {
-	return s.change(ctx, names, func(_ int, l *oneList) {
+	return s.each(ctx, names, func(_ int, l *oneList) {
 		l.version = s.unique()
 		l.cleared = l.state == timeline.Building
 	})
@@ -133,7 +132,7 @@ func (s *Lists) Begin(ctx context.Context, name string) (string, timeline.State,
 // Commit implements [timeline.Builder].
 func (s *Lists) Commit(ctx context.Context, name, token string, c timeline.Content) (done bool, err error) {
 	add, floor := owned(c.Entries), owned([]timeline.Position{c.Floor})[0]
-	err = s.change(ctx, []string{name}, func(_ int, l *oneList) {
+	err = s.each(ctx, []string{name}, func(_ int, l *oneList) {
 		if l.token != token || l.cleared {
 			return
 		}
@@ -153,7 +152,7 @@ func (s *Lists) Commit(ctx context.Context, name, token string, c timeline.Conte
 
 // Abandon implements [timeline.Builder].
 func (s *Lists) Abandon(ctx context.Context, name, token string) error {
-	return s.change(ctx, []string{name}, func(_ int, l *oneList) {
+	return s.each(ctx, []string{name}, func(_ int, l *oneList) {
 		if l.token == token && l.state != timeline.Ready {
 			s.byName.Remove(name)
 		}
