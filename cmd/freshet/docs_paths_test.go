@@ -1,7 +1,9 @@
 package main
 
 import (
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -16,6 +18,7 @@ var (
 	goTest   = regexp.MustCompile(`(?:\(cd (\S+) && )?\bgo test((?: +(?:'[^']*'|[^\s'|&;<>()` + "`" + `#]+))+)`)
 	goWord   = regexp.MustCompile(`'[^']*'|\S+`)
 	testName = regexp.MustCompile(`(?m)^func ((Test|Benchmark|Fuzz)\w*)\(`)
+	goFile   = regexp.MustCompile("`([\\w./*-]+\\.go)`")
 	script   = regexp.MustCompile(`\bscripts/[A-Za-z0-9._/-]+[A-Za-z0-9]`)
 )
 
@@ -23,10 +26,10 @@ var (
 // the tests, benchmarks and fuzz targets they ask of them.
 func TestDocumentedTestsExist(t *testing.T) {
 	commands := 0
-	for path, text := range documents(t) {
+	for document, text := range documents(t) {
 		for _, m := range goTest.FindAllStringSubmatch(text, -1) {
 			commands++
-			assert.Empty(t, unknownTest(t, m[1], goWord.FindAllString(m[2], -1)), "%s: %s", path, m[0])
+			assert.Empty(t, unknownTest(t, m[1], goWord.FindAllString(m[2], -1)), "%s: %s", document, m[0])
 		}
 	}
 	assert.Greater(t, commands, 5)
@@ -88,17 +91,49 @@ func unknownTest(t *testing.T, module string, words []string) string {
 	return ""
 }
 
+// TestDocumentedFilesExist looks up the Go files that the documents name, alone or with the end of
+// their path.
+func TestDocumentedFilesExist(t *testing.T) {
+	ends := map[string]bool{} // of the paths of files
+	require.NoError(t, filepath.WalkDir("../..", func(file string, _ fs.DirEntry, err error) error {
+		if !strings.HasSuffix(file, ".go") {
+			return err
+		}
+		parts := strings.Split(filepath.ToSlash(file), "/")[2:]
+		for i := range parts {
+			ends[strings.Join(parts[i:], "/")] = true
+		}
+		return err
+	}))
+	named := 0
+	for document, text := range documents(t) {
+		if filepath.Base(document) == "CHANGELOG.md" {
+			continue // it names what there was
+		}
+		for _, m := range goFile.FindAllStringSubmatch(text, -1) {
+			named++
+			found := false
+			for end := range ends {
+				matches, err := path.Match(m[1], end)
+				found = found || matches && err == nil
+			}
+			assert.True(t, found, "%s names %s", document, m[1])
+		}
+	}
+	assert.Greater(t, named, 100)
+}
+
 // TestDocumentedScriptsExist looks up the scripts that the documents name.
 func TestDocumentedScriptsExist(t *testing.T) {
 	named := 0
-	for path, text := range documents(t) {
-		if filepath.Base(path) == "CHANGELOG.md" {
+	for document, text := range documents(t) {
+		if filepath.Base(document) == "CHANGELOG.md" {
 			continue // it names what there was
 		}
 		for _, name := range script.FindAllString(text, -1) {
 			named++
 			_, err := os.Stat(filepath.Join("../..", name))
-			assert.NoError(t, err, "%s names %s", path, name)
+			assert.NoError(t, err, "%s names %s", document, name)
 		}
 	}
 	assert.Greater(t, named, 20)
