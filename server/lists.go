@@ -58,7 +58,7 @@ func (b *builder) openListsRedis(ctx context.Context, c clients) (client, direct
 		}
 		return c.redis, direct, connect.Replicas(b.cfg, c.breaker), nil
 	}
-	b.waitFor("timeline_redis")
+	b.waitFor("timeline_redis", "")
 	cfg := b.cfg.WithListsRedis()
 	if client, err = connect.Redis(ctx, cfg); err != nil {
 		return nil, nil, replicas, fmt.Errorf("timeline.redis_url: %w", err)

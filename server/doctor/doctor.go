@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/freshet/freshet/configs"
@@ -39,6 +40,8 @@ type Options struct {
 	Fix bool // create what is missing
 	// Accept makes this configuration the one that all servers over its stores must agree with.
 	Accept bool
+	// Log is told what a migration waits for. Nil disables it.
+	Log *slog.Logger
 }
 
 type doctor struct {

@@ -15,7 +15,7 @@ import (
 // up to date.
 func (d *doctor) checkPostgres(ctx context.Context) {
 	const what = "postgres"
-	store, err := postgres.New(ctx, postgres.Config{URL: d.cfg.Postgres.URL}, social.Options{Clock: d.clock})
+	store, err := postgres.New(ctx, postgres.Config{URL: d.cfg.Postgres.URL, Log: d.Log}, social.Options{Clock: d.clock})
 	if err != nil {
 		d.report(Broken, what, "correct postgres.url", "%v", err)
 		return

@@ -42,6 +42,7 @@ const (
 	noDatabase           = "3D000"
 	noPrivilege          = "42501"
 	queryCanceled        = "57014"
+	lockNotAvailable     = "55P03"
 )
 
 // advice says how an operator can correct an error, by its code.
