@@ -1,7 +1,9 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -31,6 +33,8 @@ type Report struct {
 	Invalid []string
 	// Unsafe are settings with which the server can lose committed data.
 	Unsafe []string
+	// Refused is why a row could not be written; nil also if that could not be tried yet.
+	Refused error
 	// Skew is how far the server's clock is ahead of this machine's. Its error is at most half of
 	// Trip, the round trip time of the query.
 	Skew, Trip time.Duration
@@ -74,7 +78,24 @@ func (s *Store) Check(ctx context.Context) (Report, error) {
 	if err != nil {
 		return Report{}, dialect.Failed(ctx, "check", err)
 	}
+	whole := r.Schema.Found >= r.Schema.Known && fatal(r.Schema.Problems) == nil
+	if whole && !r.ReadOnly {
+		r.Refused = reason(s.tryWrite(ctx))
+	}
 	return r, nil
+}
+
+// tryWrite writes a row, and takes it back.
+func (s *Store) tryWrite(ctx context.Context) error {
+	back := errors.New("taken back")
+	err := pgx.BeginTxFunc(ctx, s.db.pool, pgx.TxOptions{}, func(on pgx.Tx) error {
+		_, err := on.Exec(ctx, `INSERT INTO freshet_settings (name, value) VALUES ('tried', '') ON CONFLICT DO NOTHING`)
+		return cmp.Or(err, back)
+	})
+	if errors.Is(err, back) {
+		return nil
+	}
+	return err
 }
 
 // texts reads a column of strings.
