@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -36,7 +37,8 @@ func (d *doctor) checkElastic(ctx context.Context) {
 	}
 	version, err := esindex.CheckVersion(ctx, client)
 	if err != nil {
-		d.report(Broken, what, "start Elasticsearch, or correct elasticsearch.addresses, elasticsearch.password or elasticsearch.api_key", "%s: %v", where, err)
+		fix := connect.TLSAdvice(err, connect.Schemes{Plain: "http://", TLS: "https://", CA: "elasticsearch.ca_cert"})
+		d.report(Broken, what, cmp.Or(fix, "start Elasticsearch, or correct elasticsearch.addresses, elasticsearch.password or elasticsearch.api_key"), "%s: %v", where, err)
 		return
 	}
 	if !strings.HasPrefix(version, "8.") {

@@ -88,6 +88,10 @@ func (d *doctor) judgePostgres(r postgres.Report) {
 		d.report(Warning, "postgres pooler", "in transaction mode add ?default_query_exec_mode=exec to postgres.url, and let freshet doctor --fix migrate over a direct connection; in session mode leave it as it is",
 			"the connection goes through a pooler such as PgBouncer, and uses prepared statements")
 	}
+	if r.Path != "" {
+		d.report(Broken, "postgres search_path", "use ALTER ROLE … SET search_path instead, or another database",
+			"it is %s, and not that of postgres.url: a pooler ignores it, and the tables would be in another schema", r.Path)
+	}
 	if len(r.Invalid) > 0 {
 		d.report(Warning, "postgres indexes", "REINDEX INDEX CONCURRENTLY each of them", "not used, because their build was interrupted: %s", strings.Join(r.Invalid, ", "))
 	}

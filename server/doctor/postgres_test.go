@@ -57,6 +57,7 @@ func TestDoctorPostgres(t *testing.T) {
 		"postgres writes":      {func(r *postgres.Report) { r.ReadOnly = true }, Broken, "it is read-only"},
 		"postgres connections": {func(r *postgres.Report) { r.Conns = 98 }, Warning, "up to 98 connections, and PostgreSQL allows 97"},
 		"postgres pooler":      {func(r *postgres.Report) { r.Pooled, r.Prepares = true, true }, Warning, "a pooler such as PgBouncer"},
+		"postgres search_path": {func(r *postgres.Report) { r.Path = "public" }, Broken, "it is public"},
 		"postgres indexes":     {func(r *postgres.Report) { r.Invalid = []string{"a", "b"} }, Warning, "interrupted: a, b"},
 		"postgres durability":  {func(r *postgres.Report) { r.Unsafe = []string{"fsync"} }, Warning, "with fsync off"},
 	} {

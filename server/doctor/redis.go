@@ -3,6 +3,7 @@ package doctor
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"fmt"
 	"strconv"
 	"strings"
@@ -93,7 +94,15 @@ func (d *doctor) reachRedis(ctx context.Context, cfg configs.Config, what, setti
 	where, sent := strings.Join(cfg.Redis.Server().Addrs, ", "), d.clock()
 	now, err := client.Time(ctx).Result()
 	if err != nil {
-		d.report(Broken, what, "start Redis, or correct "+setting+" and its password", "%s: %v", where, err)
+		schemes := connect.Schemes{Plain: "redis://", TLS: "rediss://", CA: "redis.ca_cert"}
+		fix := connect.TLSAdvice(err, schemes)
+		switch {
+		case rediskeys.Refused(err):
+			fix = "see the message"
+		case cfg.Redis.Server().TLS && connect.AnswersPlain(ctx, cfg.Redis.Server().Addrs[0]):
+			fix = connect.TLSAdvice(tls.RecordHeaderError{}, schemes)
+		}
+		d.report(Broken, what, cmp.Or(fix, "start Redis, or correct "+setting+" and its password"), "%s: %v", where, rediskeys.Advise(err))
 		_ = client.Close()
 		return nil, nil
 	}

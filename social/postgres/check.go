@@ -31,6 +31,9 @@ type Report struct {
 	Pooled, Prepares bool
 	// Invalid are indexes that exist but are not used, as after an interrupted build.
 	Invalid []string
+	// Path is the search_path of the session if it is not the one of the URL, as when a pooler ignores
+	// that; otherwise "".
+	Path string
 	// Unsafe are settings with which the server can lose committed data.
 	Unsafe []string
 	// Refused is why a row could not be written; nil also if that could not be tried yet.
@@ -63,6 +66,11 @@ func (s *Store) Check(ctx context.Context) (Report, error) {
 				FROM pg_database, pg_roles WHERE datname = current_database() AND rolname = current_user),
 			pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean`); err != nil {
 			return err
+		}
+		if want := pool.ConnConfig.RuntimeParams["search_path"]; want != "" {
+			if _, err := q.Row([]any{&r.Path}, `SELECT CASE WHEN current_setting('search_path') <> $1 THEN current_setting('search_path') ELSE '' END`, want); err != nil {
+				return err
+			}
 		}
 		if r.Invalid, err = texts(ctx, on, `SELECT c.relname FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
 			JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = current_schema() WHERE NOT i.indisvalid ORDER BY c.relname`); err != nil {

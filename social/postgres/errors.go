@@ -60,7 +60,16 @@ var advice = map[string]string{
 	wrongPassword:       "the password is wrong; correct postgres.url",
 	notAuthorized:       "the server refuses this user; correct postgres.url or its pg_hba.conf",
 	noDatabase:          "there is no such database; create it or correct postgres.url",
-	noPrivilege:         "the user lacks a privilege; grant it",
+	noPrivilege:         "the user lacks a privilege; let it own the tables, or grant it to them (freshet doctor names it)",
+}
+
+// adviceByText is advice by a part of the message, for errors without a code of their own.
+var adviceByText = []struct{ part, advice string }{
+	{"unsupported startup parameter", "the pooler does not take a parameter of postgres.url; for search_path use ALTER ROLE … SET search_path instead, or another database"},
+	{"no encryption", "the server requires TLS; set sslmode=require or verify-full in postgres.url"},
+	{"refused TLS connection", "the server does not use TLS; correct sslmode in postgres.url, or set ssl = on at the server"},
+	{"certificate signed by unknown authority", "name the authority that signed the server's certificate in sslrootcert of postgres.url"},
+	{"certificate is valid for", "name the host in postgres.url as the server's certificate does"},
 }
 
 func code(err error) string {
@@ -75,6 +84,14 @@ func code(err error) string {
 func reason(err error) error {
 	if takesNoTransaction(err) { // also with another code
 		return fmt.Errorf("%s (%w)", advice[readOnlyTransaction], err)
+	}
+	if err == nil {
+		return nil
+	}
+	for _, known := range adviceByText {
+		if strings.Contains(err.Error(), known.part) {
+			return fmt.Errorf("%s (%w)", known.advice, err)
+		}
 	}
 	if a, ok := advice[code(err)]; ok {
 		return fmt.Errorf("%s (%w)", a, err)
