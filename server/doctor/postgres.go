@@ -11,10 +11,26 @@ import (
 	"github.com/freshet/freshet/social/postgres"
 )
 
+const inPostgres = "postgres"
+
+// identify returns the identity of the database, "" if it is not used or does not answer.
+func (d *doctor) identify(ctx context.Context) string {
+	if !d.cfg.UsesPostgres() {
+		return ""
+	}
+	store, err := postgres.New(ctx, postgres.Config{URL: d.cfg.Postgres.URL}, social.Options{Clock: d.clock})
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = store.Close() }()
+	identity, _ := store.Identity(ctx)
+	return identity
+}
+
 // checkPostgres checks the database of posts and follows. With Fix or Accept it brings the tables
 // up to date.
 func (d *doctor) checkPostgres(ctx context.Context) {
-	const what = "postgres"
+	const what = inPostgres
 	store, err := postgres.New(ctx, postgres.Config{URL: d.cfg.Postgres.URL, Log: d.Log}, social.Options{Clock: d.clock})
 	if err != nil {
 		d.report(Broken, what, "correct postgres.url", "%v", err)

@@ -25,6 +25,7 @@ const (
 	uniqueViolation      = "23505"
 	undefinedTable       = "42P01"
 	undefinedColumn      = "42703"
+	undefinedFunction    = "42883"
 	dataCorrupted        = "XX001"
 	indexCorrupted       = "XX002"
 	readOnlyTransaction  = "25006"
