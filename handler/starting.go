@@ -1,6 +1,7 @@
 package handler
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"sync/atomic"
@@ -18,7 +19,7 @@ import (
 type Starting struct {
 	timeout  time.Duration // of calls that wait
 	metrics  http.Handler
-	waitsFor atomic.Pointer[string]
+	waitsFor atomic.Pointer[pendingPart]
 	opened   chan struct{} // closed by Open
 	next     http.Handler  // may be read once opened is closed
 }
@@ -28,8 +29,14 @@ func NewStarting(timeout time.Duration) *Starting {
 	return &Starting{timeout: timeout, metrics: promhttp.Handler(), opened: make(chan struct{})}
 }
 
-// WaitFor sets the name of the dependency that the server now waits for, as in /readyz.
-func (s *Starting) WaitFor(dependency string) { s.waitsFor.Store(&dependency) }
+// pendingPart is what a start waits for: a dependency, as it is called in /readyz, and why.
+type pendingPart struct{ dependency, why string }
+
+// WaitFor sets what the server now waits for: the name of the dependency, as in /readyz, and if it is
+// known why, otherwise "".
+func (s *Starting) WaitFor(dependency, why string) {
+	s.waitsFor.Store(&pendingPart{dependency, cmp.Or(why, "the server is starting and waits for it")})
+}
 
 // Open hands over all calls to next, also those that wait. It must be called once.
 func (s *Starting) Open(next http.Handler) {
@@ -80,10 +87,10 @@ func (s *Starting) wait(r *http.Request, timeout time.Duration) bool {
 
 func (s *Starting) readiness() envelope {
 	e, states := envelope{Code: 50301, Msg: "not ready: the server is starting"}, map[string]api.Dependency{}
-	name := s.waitsFor.Load()
-	if name != nil {
-		e.Msg += " and waits for " + *name
-		states[*name] = api.Dependency{State: "down", Error: "the server is starting and waits for it"}
+	w := s.waitsFor.Load()
+	if w != nil {
+		e.Msg += " and waits for " + w.dependency
+		states[w.dependency] = api.Dependency{State: "down", Error: w.why}
 	}
 	e.Data = api.Readiness{Dependencies: states}
 	return e

@@ -31,7 +31,7 @@ type settings struct {
 	staleFor   time.Duration // maximum age of an answer used while recall is down
 	recording  dedup.RecorderConfig
 	hooks      Hooks
-	waitFor    func(dependency string) // is told what the start waits for
+	waitFor    func(dependency, why string) // is told what the start waits for; why may be empty
 	pauses     pauses
 }
 
@@ -56,7 +56,7 @@ type pauses struct {
 
 func newSettings(cfg configs.Config, options []Option) settings {
 	s := settings{
-		cfg: cfg, clock: time.Now, waitFor: func(string) {}, log: slog.New(slog.DiscardHandler), coalesce: coalesce, sharedFor: sharedFor, staleFor: staleFor,
+		cfg: cfg, clock: time.Now, waitFor: func(_, _ string) {}, log: slog.New(slog.DiscardHandler), coalesce: coalesce, sharedFor: sharedFor, staleFor: staleFor,
 		streams: rlimit.Half(mostStreams),
 		pauses: pauses{
 			settle: cfg.PendingGrace(), notes: time.Second, spool: time.Second, watch: 5 * time.Second, spans: 2 * time.Second,
@@ -89,7 +89,7 @@ func (b *builder) waitForService(used bool, name string) {
 	if !used {
 		name = "data_dir"
 	}
-	b.waitFor(name)
+	b.waitFor(name, "")
 }
 
 // database returns the path of a database in a directory, and registers it as open.

@@ -53,7 +53,7 @@ func (b *builder) openClients(ctx context.Context) (c clients, err error) {
 }
 
 func (b *builder) openRedis(ctx context.Context) (c clients, err error) {
-	b.waitFor("redis")
+	b.waitFor("redis", "")
 	connect.LogRedis(b.log)
 	client, err := connect.Redis(ctx, b.cfg)
 	if err != nil {
@@ -78,7 +78,7 @@ func (b *builder) openRedis(ctx context.Context) (c clients, err error) {
 // openElastic creates the client and tries it once: a faulty index is an error, an unreachable
 // Elasticsearch is not.
 func (b *builder) openElastic(ctx context.Context) (esindex.Client, *itemindex.Watch, error) {
-	b.waitFor("elasticsearch")
+	b.waitFor("elasticsearch", "")
 	client, err := connect.Elastic(b.cfg, b.log)
 	if err != nil {
 		return nil, nil, err

@@ -59,7 +59,7 @@ func (b *builder) openListsRedis(ctx context.Context, c clients) (client, direct
 		}
 		return c.redis, direct, connect.Replicas(b.cfg, c.breaker), nil
 	}
-	b.waitFor("timeline_redis")
+	b.waitFor("timeline_redis", "")
 	cfg := b.cfg.WithListsRedis()
 	if client, err = connect.Redis(ctx, cfg); err != nil {
 		return nil, nil, replicas, fmt.Errorf("timeline.redis_url: %w", err)
@@ -68,7 +68,15 @@ func (b *builder) openListsRedis(ctx context.Context, c clients) (client, direct
 	client.AddHook(breaker.NewRedis("timeline_redis", connect.RedisPatience(cfg), nil, b.log))
 	connect.Follow(cfg, client)
 	b.checks["timeline_redis"] = func(ctx context.Context) handler.Dependency {
-		return handler.Dependency{Err: client.Ping(ctx).Err(), Optional: true}
+		state := handler.Dependency{Err: client.Ping(ctx).Err(), Optional: true}
+		if state.Err != nil {
+			return state
+		}
+		state.Err = rediskeys.TryWrites(ctx, client, rediskeys.For(client, b.cfg.Redis.KeyPrefix).ListProbes()[:1])
+		if state.Err != nil {
+			state.Reason = "reachable, but writes are refused"
+		}
+		return state
 	}
 	return client, client, replicas, nil
 }

@@ -73,14 +73,14 @@ func (b *builder) open(ctx context.Context) (*App, error) {
 // inspect checks that this version can use the existing data, before any of it is changed. A database
 // that does not answer is checked later, before it is used.
 func (b *builder) inspect(ctx context.Context) error {
-	b.waitFor("data_dir")
+	b.waitFor("data_dir", "")
 	if err := datadir.Inspect(ctx, b.cfg, b.root()); err != nil {
 		return fmt.Errorf("data_dir: %w", err)
 	}
 	if !b.cfg.UsesPostgres() {
 		return nil
 	}
-	b.waitFor("social")
+	b.waitFor("social", "")
 	store, err := postgres.New(ctx, postgres.Config{URL: b.cfg.Postgres.URL}, social.Options{})
 	if err != nil {
 		return err

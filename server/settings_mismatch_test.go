@@ -7,6 +7,7 @@ import (
 
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/internal/testenv"
+	"github.com/freshet/freshet/server/doctor"
 	"github.com/freshet/freshet/server/sharedsettings"
 )
 
@@ -26,12 +27,17 @@ func TestSettingsMismatchRefusesStart(t *testing.T) {
 		change func(*configs.Config)
 		says   string
 	}{
-		"two prefixes over one index":    {services, prefix, "redis.key_prefix is "},
-		"two prefixes over one database": {withPostgres, prefix, "redis.key_prefix is "},
-		"Redis alone":                    {onlyRedis, window, "dedup.window_days is 8 here and 7 on the others"},
-		"Redis alone, deadlines":         {onlyRedis, func(c *configs.Config) { c.Server.RequestTimeout /= 4 }, "server.request_timeout is "},
-		"an index alone":                 {withoutRedis, window, "dedup.window_days is 8 here and 7 on the others"},
-		"one Redis, other databases":     {withoutElastic, func(c *configs.Config) { window(c); c.Postgres.URL = testenv.Postgres(t) }, "dedup.window_days is 8 here and 7 on the others"},
+		"two prefixes over one index":       {services, prefix, "redis.key_prefix is "},
+		"two prefixes over one database":    {withPostgres, prefix, "redis.key_prefix is "},
+		"Redis alone":                       {onlyRedis, window, "dedup.window_days is 8 here and 7 on the others"},
+		"Redis alone, deadlines":            {onlyRedis, func(c *configs.Config) { c.Server.RequestTimeout /= 4 }, "server.request_timeout is "},
+		"an index alone":                    {withoutRedis, window, "dedup.window_days is 8 here and 7 on the others"},
+		"one Redis, other databases":        {withoutElastic, func(c *configs.Config) { window(c); c.Postgres.URL = testenv.Postgres(t) }, "dedup.window_days is 8 here and 7 on the others"},
+		"one Redis, a copy of the database": {withoutElastic, func(c *configs.Config) { c.Postgres.URL = testenv.Postgres(t) }, "redis: this server's settings differ from those of the servers over the same stores: the database that postgres.url leads to is "},
+		"one index, a copy of the database": {withPostgres, func(c *configs.Config) {
+			c.Redis.URL = "redis://" + testenv.StartRedis(t).Addr
+			c.Postgres.URL = testenv.Postgres(t)
+		}, "elasticsearch: this server's settings differ from those of the servers over the same stores: the database that postgres.url leads to is "},
 		"one Redis, one of them has an index": {onlyRedis, func(c *configs.Config) {
 			window(c)
 			address, index := testenv.ReusedElastic(t, "")
@@ -51,6 +57,30 @@ func TestSettingsMismatchRefusesStart(t *testing.T) {
 			require.ErrorContains(t, err, c.says)
 		})
 	}
+}
+
+// TestDatabaseTakenOver replaces the database of posts on purpose, as after a restore into another one:
+// once the doctor has accepted it, servers start on it, and no longer on the former one.
+func TestDatabaseTakenOver(t *testing.T) {
+	t.Parallel()
+	cfg := withoutElastic(t)
+	open(t, cfg)
+	restored := cfg
+	restored.DataDir, restored.Postgres.URL = t.TempDir(), testenv.Postgres(t)
+	_, err := Open(t.Context(), restored)
+	require.ErrorIs(t, err, sharedsettings.ErrDiffers)
+	require.ErrorContains(t, err, "freshet doctor --accept-settings")
+	for _, f := range doctor.Check(t.Context(), restored, doctor.Options{}) {
+		if f.What == "redis settings" {
+			require.Equal(t, doctor.Broken, f.Level)
+			require.Contains(t, f.Detail, "the database that postgres.url leads to")
+		}
+	}
+	doctor.Check(t.Context(), restored, doctor.Options{Accept: true})
+	open(t, restored)
+	cfg.DataDir = t.TempDir()
+	_, err = Open(t.Context(), cfg)
+	require.ErrorIs(t, err, sharedsettings.ErrDiffers)
 }
 
 // onlyRedis returns the configuration of a server that shares only its Redis.

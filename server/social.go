@@ -93,8 +93,10 @@ func (b *builder) openPosts(ctx context.Context, c clients, s catalogs) (*posts,
 	}
 	b.checks["social"] = func(ctx context.Context) handler.Dependency {
 		state := handler.Dependency{Err: store.Ping(ctx), Optional: true}
-		if errors.Is(state.Err, social.ErrTakesNoWrites) {
-			state.Reason = social.ErrTakesNoWrites.Error()
+		for _, known := range []error{social.ErrTakesNoWrites, postgres.ErrWaits} {
+			if errors.Is(state.Err, known) {
+				state.Reason = known.Error()
+			}
 		}
 		if errors.Is(state.Err, postgres.ErrUnusable) {
 			state.Reason = postgres.ErrUnusable.Error() + "; see the log or freshet doctor"
@@ -139,7 +141,7 @@ func (b *builder) openSocialStore(ctx context.Context, options social.Options) (
 // openPostgres migrates the tables. While the database is down the migration waits, and the
 // server starts: until then the store is unavailable.
 func (b *builder) openPostgres(ctx context.Context, options social.Options) (SocialStore, error) {
-	cfg := postgres.Config{URL: b.cfg.Postgres.URL, Log: b.log}
+	cfg := postgres.Config{URL: b.cfg.Postgres.URL, Log: b.log, Waits: func(why error) { b.waitFor("social", why.Error()) }}
 	if b.cfg.FromFiles() {
 		fresh := b.cfg.Fresh()
 		cfg.Current = func() string { return fresh().Postgres.URL }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -104,6 +105,38 @@ func TestStartingAnswersProbes(t *testing.T) {
 			require.ErrorIs(t, <-r.done, context.Canceled)
 		})
 	}
+}
+
+// TestStartingWaitsForMigration starts on tables that are to be migrated and that a transaction uses:
+// /readyz says what the start waits for.
+func TestStartingWaitsForMigration(t *testing.T) {
+	t.Parallel()
+	cfg := withoutElastic(t)
+	r := run(t, cfg)
+	testenv.WaitFor(t, func() bool { status, _ := r.call(t, "GET", "/readyz", ""); return status == http.StatusOK }, "a server that is ready")
+	r.stop()
+	require.NoError(t, <-r.done)
+
+	reader, err := pgx.Connect(t.Context(), strings.ReplaceAll(cfg.Postgres.URL, fewConns, ""))
+	require.NoError(t, err)
+	defer func() { _ = reader.Close(context.WithoutCancel(t.Context())) }()
+	for _, text := range []string{`DELETE FROM freshet_migrations WHERE version_id >= 7`, `BEGIN`, `SELECT count(*) FROM posts`} {
+		_, err = reader.Exec(t.Context(), text)
+		require.NoError(t, err)
+	}
+	r = run(t, cfg)
+	testenv.WaitFor(t, func() bool {
+		_, text := r.call(t, "GET", "/readyz", "")
+		return strings.Contains(text, "a migration of PostgreSQL waits for a transaction that uses its tables")
+	}, "a reason in /readyz")
+	assert.Equal(t, []string{"social"}, r.waitsFor(t))
+	status, text := r.call(t, "GET", "/livez", "")
+	assert.Equal(t, http.StatusOK, status, text)
+	_, err = reader.Exec(t.Context(), `COMMIT`)
+	require.NoError(t, err)
+	testenv.WaitFor(t, func() bool { status, _ := r.call(t, "GET", "/readyz", ""); return status == http.StatusOK }, "a server that is ready")
+	r.stop()
+	require.NoError(t, <-r.done)
 }
 
 // TestStartingHoldsCalls checks that calls wait for a server that starts, and are refused after

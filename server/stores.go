@@ -117,7 +117,7 @@ func (b *builder) openFilters(ctx context.Context, c clients) (dedup.Store, erro
 		}
 		state.Err = store.Verify(ctx)
 		if state.Err != nil {
-			state.Reason = "reachable, but filters are unavailable: the module or the user's permission is missing"
+			state.Reason = "reachable, but filters are unavailable: BF.INSERT, the module or the user's permission is missing"
 			return state
 		}
 		state.Err = store.TakesWrites(ctx)

@@ -59,6 +59,7 @@ func (s *Store) Record(ctx context.Context, batch []dedup.Impression, now time.T
 	if err := group.Wait(); err != nil { // a panic: it is unknown which parts were written
 		return batch, fmt.Errorf("record: %w", err)
 	}
+	s.noteRefusal(errors.Join(errs...))
 	if len(errs) > 0 {
 		return unconfirmed, contractError("record", errors.Join(errs...))
 	}

@@ -5,11 +5,9 @@ package redisbloom
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -43,6 +41,7 @@ type Store struct {
 	log    *slog.Logger
 	// foreign is when the log last reported a key of another type, in seconds since 1970.
 	foreign atomic.Int64
+	refused atomic.Pointer[error] // see TakesWrites
 	shards  shardCounts
 	fill    filterStates
 	args    sync.Pool // *[]any, the arguments of a check
@@ -62,26 +61,6 @@ func New(client redis.Cmdable, cfg dedup.Config, tuning Config) (*Store, error) 
 	}
 	s.args.New = func() any { return new([]any) }
 	return s, nil
-}
-
-// Verify checks that the server supports Bloom filters. The error says whether it lacks them or
-// refuses this client, and wraps [dedup.ErrUnavailable] if it could not be reached.
-func (s *Store) Verify(ctx context.Context) error {
-	err := s.client.BFMExists(ctx, s.keys.FilterProbe(), "probe").Err()
-	switch {
-	case !rediskeys.Refused(err):
-		return contractError("verify", err)
-	case strings.Contains(err.Error(), "unknown command"):
-		return fmt.Errorf("verify: this Redis has no Bloom filter type; load the RedisBloom module or use Redis 8: %w", err)
-	}
-	return fmt.Errorf("verify: Redis refuses this user; correct redis.url and redis.password, or the user's rights: %w", err)
-}
-
-// TakesWrites reports whether the server that holds [rediskeys.Keys.FilterProbe] accepts writes: a
-// replica, a master that lacks replicas or cannot save, or a user without write permission serves
-// only reads. It changes nothing.
-func (s *Store) TakesWrites(ctx context.Context) error {
-	return contractError("write", s.client.Unlink(ctx, s.keys.FilterProbe()).Err())
 }
 
 func contractError(step string, err error) error {

@@ -55,6 +55,13 @@ func (k Keys) Filter(day feed.Day, shard, shards int) string {
 // the Bloom filter type.
 func (k Keys) FilterProbe() string { return k.prefix + "bf:global:probe" }
 
+// FilterProbes are keys like [Keys.FilterProbe]. On a cluster each master has one or more.
+func (k Keys) FilterProbes() []string { return k.everywhere("bf:global:probe") }
+
+// ListProbes are keys by which a write is tried. On a cluster each master has one or more. Type:
+// string. TTL: 1 s. Written by [TryWrites].
+func (k Keys) ListProbes() []string { return k.everywhere("lists:probe") }
+
 // Shards is the key of the number of shards that a day's impressions are spread over. Type: string,
 // a number. TTL: until the day leaves the window. Written once a day by dedup/redisbloom, Record.
 func (k Keys) Shards(day feed.Day) string { return k.prefix + "bf:meta:" + day.String() }
@@ -113,19 +120,21 @@ func (k Keys) Timeline(agent string) string { return k.agent("timeline:", agent)
 func (k Keys) Outbox(author string) string { return k.agent("celebrity_posts:", author) }
 
 // Stamps are the keys that identify the data which lists are part of: one key on a single server,
-// on a cluster one in each of [stamps] equal parts of the slots, so that a master with twice as
-// many consecutive slots has at least one. Type: string. TTL: as [Keys.Timeline]. Written by
-// social/timeline/redis.
-func (k Keys) Stamps() []string {
+// several on a cluster. Type: string. TTL: as [Keys.Timeline]. Written by social/timeline/redis.
+func (k Keys) Stamps() []string { return k.everywhere("lists:stamp") }
+
+// everywhere returns one key on a single server, on a cluster one in each of [stamps] equal parts of
+// the slots, so that a master with twice as many consecutive slots has at least one.
+func (k Keys) everywhere(name string) []string {
 	if !k.cluster {
-		return []string{k.prefix + "lists:stamp"}
+		return []string{k.prefix + name}
 	}
 	keys := make([]string, stamps)
 	for i, left := 0, stamps; left > 0; i++ {
 		tag := strconv.Itoa(i)
 		part := slot(tag) * stamps / slots
 		if keys[part] == "" {
-			keys[part] = k.agent("lists:stamp:", tag)
+			keys[part] = k.agent(name+":", tag)
 			left--
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/freshet/freshet/configs"
@@ -39,12 +40,15 @@ type Options struct {
 	Fix bool // create what is missing
 	// Accept makes this configuration the one that all servers over its stores must agree with.
 	Accept bool
+	// Log is told what a migration waits for. Nil disables it.
+	Log *slog.Logger
 }
 
 type doctor struct {
 	cfg configs.Config
 	Options
 	clock    feed.Clock
+	database string // the identity of PostgreSQL's; "" if it is unknown
 	findings []Finding
 }
 
@@ -55,6 +59,7 @@ func Check(ctx context.Context, cfg configs.Config, options Options) []Finding {
 	d.checkDataDir(ctx)
 	d.checkKeyFiles()
 	d.checkAgents()
+	d.database = d.identify(ctx)
 	if cfg.UsesRedis() {
 		d.checkRedis(ctx)
 	}
@@ -109,7 +114,11 @@ func (d *doctor) checkAgreement(ctx context.Context, name string, store sharedse
 	if d.Accept {
 		compare = sharedsettings.Accept
 	}
-	switch err := compare(ctx, store, sharedsettings.Of(d.cfg)); {
+	own := sharedsettings.Of(d.cfg)
+	if name != inPostgres {
+		own = own.WithDatabase(d.database)
+	}
+	switch err := compare(ctx, store, own); {
 	case errors.Is(err, sharedsettings.ErrDiffers):
 		d.report(Broken, what, sharedsettings.Advice, "%v", err)
 	case err != nil:

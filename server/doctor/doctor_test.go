@@ -128,7 +128,7 @@ func TestDoctorServices(t *testing.T) {
 	index := "index " + cfg.Elasticsearch.Index
 
 	findings := Check(t.Context(), cfg, Options{})
-	assert.Equal(t, []Level{OK, OK, OK, OK, OK, OK}, levels(findings, "redis"), "%v", findings)
+	assert.Equal(t, []Level{OK, OK, OK, OK, OK, OK, OK}, levels(findings, "redis"), "%v", findings)
 	assert.Contains(t, about(t, findings, "redis persistence").Detail, "appendonly yes, appendfsync everysec")
 	assert.Contains(t, about(t, findings, "redis eviction").Detail, "noeviction")
 	assert.Contains(t, about(t, findings, "redis memory").Detail, "maxmemory 64.0 MiB; the filters take up to 13.4 MiB")

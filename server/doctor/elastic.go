@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -36,7 +37,8 @@ func (d *doctor) checkElastic(ctx context.Context) {
 	}
 	version, err := esindex.CheckVersion(ctx, client)
 	if err != nil {
-		d.report(Broken, what, "start Elasticsearch, or correct elasticsearch.addresses, elasticsearch.password or elasticsearch.api_key", "%s: %v", where, err)
+		fix := connect.TLSAdvice(err, connect.Schemes{Plain: "http://", TLS: "https://", CA: "elasticsearch.ca_cert"})
+		d.report(Broken, what, cmp.Or(fix, "start Elasticsearch, or correct elasticsearch.addresses, elasticsearch.password or elasticsearch.api_key"), "%s: %v", where, err)
 		return
 	}
 	if !strings.HasPrefix(version, "8.") {
@@ -54,7 +56,32 @@ func (d *doctor) checkElastic(ctx context.Context) {
 	d.checkAgreement(ctx, what, sharedsettings.InElastic(client, d.cfg.Elasticsearch.Index))
 	d.checkReplicas(ctx, client)
 	d.checkIndexSettings(ctx, client)
+	d.tryElasticWrites(ctx, client)
 	d.checkDisks(ctx, client)
+}
+
+// tryElasticWrites tries a write to each index that exists. Into an item index that is not Freshet's it
+// need not write.
+func (d *doctor) tryElasticWrites(ctx context.Context, client esindex.Client) {
+	const what = "elasticsearch writes"
+	all := indices(d.cfg)
+	if !d.cfg.Elasticsearch.ManageIndex {
+		all = all[1:]
+	}
+	tried := 0
+	for _, index := range all {
+		switch err := esindex.TryWrite(ctx, client, index); {
+		case esindex.Missing(err):
+		case err != nil:
+			d.report(Broken, what, "see the message; the user needs the privilege write for the index, and its disks room", "%s cannot be written: %v", index, err)
+			return
+		default:
+			tried++
+		}
+	}
+	if tried > 0 {
+		d.report(OK, what, "", "were tried")
+	}
 }
 
 // checkIndexSettings reports index settings that do not come from Freshet, and their effect.

@@ -134,3 +134,31 @@ func TestDoctorExternalIndexSettings(t *testing.T) {
 		assert.Contains(t, d.findings[0].Detail, tt.says)
 	}
 }
+
+// TestDoctorTriesElasticWrites tries a write to each index, also where no setting of an index refuses it.
+func TestDoctorTriesElasticWrites(t *testing.T) {
+	t.Parallel()
+	address, index := testenv.Elastic(t)
+	cfg := servicesAt(t, productionRedis(t).Options().Addr, address)
+	cfg.Elasticsearch.Index = index
+	client, err := esindex.Connect(esindex.ClientConfig{Addresses: []string{address}})
+	require.NoError(t, err)
+	try := func(client esindex.Client) []Finding {
+		d := &doctor{cfg: cfg}
+		d.tryElasticWrites(t.Context(), client)
+		return d.findings
+	}
+	assert.Empty(t, try(client), "there is no index yet")
+	_, err = esindex.Ensure(t.Context(), client, index, esindex.Fields{})
+	require.NoError(t, err)
+	assert.Equal(t, OK, about(t, try(client), "elasticsearch writes").Level)
+	block := func(value string) {
+		require.NoError(t, esindex.Do(t.Context(), client, http.MethodPut, "/"+esindex.Agents(index)+"/_settings", "", []byte(`{"index.blocks.write":`+value+`}`), nil))
+	}
+	block("true")
+	found := about(t, try(client), "elasticsearch writes")
+	assert.Equal(t, Broken, found.Level)
+	assert.Contains(t, found.Detail, esindex.Agents(index)+" cannot be written: ")
+	block("null")
+	assert.Equal(t, OK, about(t, try(client), "elasticsearch writes").Level)
+}

@@ -11,11 +11,27 @@ import (
 	"github.com/freshet/freshet/social/postgres"
 )
 
+const inPostgres = "postgres"
+
+// identify returns the identity of the database, "" if it is not used or does not answer.
+func (d *doctor) identify(ctx context.Context) string {
+	if !d.cfg.UsesPostgres() {
+		return ""
+	}
+	store, err := postgres.New(ctx, postgres.Config{URL: d.cfg.Postgres.URL}, social.Options{Clock: d.clock})
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = store.Close() }()
+	identity, _ := store.Identity(ctx)
+	return identity
+}
+
 // checkPostgres checks the database of posts and follows. With Fix or Accept it brings the tables
 // up to date.
 func (d *doctor) checkPostgres(ctx context.Context) {
-	const what = "postgres"
-	store, err := postgres.New(ctx, postgres.Config{URL: d.cfg.Postgres.URL}, social.Options{Clock: d.clock})
+	const what = inPostgres
+	store, err := postgres.New(ctx, postgres.Config{URL: d.cfg.Postgres.URL, Log: d.Log}, social.Options{Clock: d.clock})
 	if err != nil {
 		d.report(Broken, what, "correct postgres.url", "%v", err)
 		return
@@ -77,6 +93,9 @@ func (d *doctor) judgePostgres(r postgres.Report) {
 	if r.ReadOnly {
 		d.report(Broken, "postgres writes", "name the primary in postgres.url", "it is read-only: it is a replica, or default_transaction_read_only is on")
 	}
+	if r.Refused != nil {
+		d.report(Broken, "postgres writes", "see the message", "a row cannot be written: %v", r.Refused)
+	}
 	if r.Conns > r.ServerConns {
 		d.report(Warning, "postgres connections", "raise max_connections, or the CONNECTION LIMIT of the role and the database, or lower pool_max_conns in postgres.url",
 			"this server opens up to %d connections, and PostgreSQL allows %d for all servers together", r.Conns, r.ServerConns)
@@ -84,6 +103,10 @@ func (d *doctor) judgePostgres(r postgres.Report) {
 	if r.Pooled && r.Prepares {
 		d.report(Warning, "postgres pooler", "in transaction mode add ?default_query_exec_mode=exec to postgres.url, and let freshet doctor --fix migrate over a direct connection; in session mode leave it as it is",
 			"the connection goes through a pooler such as PgBouncer, and uses prepared statements")
+	}
+	if r.Path != "" {
+		d.report(Broken, "postgres search_path", "use ALTER ROLE … SET search_path instead, or another database",
+			"it is %s, and not that of postgres.url: a pooler ignores it, and the tables would be in another schema", r.Path)
 	}
 	if len(r.Invalid) > 0 {
 		d.report(Warning, "postgres indexes", "REINDEX INDEX CONCURRENTLY each of them", "not used, because their build was interrupted: %s", strings.Join(r.Invalid, ", "))

@@ -1,9 +1,12 @@
 package doctor
 
 import (
+	"context"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/social/postgres"
@@ -54,6 +57,7 @@ func TestDoctorPostgres(t *testing.T) {
 		"postgres writes":      {func(r *postgres.Report) { r.ReadOnly = true }, Broken, "it is read-only"},
 		"postgres connections": {func(r *postgres.Report) { r.Conns = 98 }, Warning, "up to 98 connections, and PostgreSQL allows 97"},
 		"postgres pooler":      {func(r *postgres.Report) { r.Pooled, r.Prepares = true, true }, Warning, "a pooler such as PgBouncer"},
+		"postgres search_path": {func(r *postgres.Report) { r.Path = "public" }, Broken, "it is public"},
 		"postgres indexes":     {func(r *postgres.Report) { r.Invalid = []string{"a", "b"} }, Warning, "interrupted: a, b"},
 		"postgres durability":  {func(r *postgres.Report) { r.Unsafe = []string{"fsync"} }, Warning, "with fsync off"},
 	} {
@@ -73,4 +77,21 @@ func TestDoctorPostgres(t *testing.T) {
 	good.Schema.Found, good.Schema.Oldest = 4, 2
 	d.judgePostgres(good)
 	assert.Equal(t, OK, about(t, d.findings, "postgres schema").Level)
+}
+
+// TestDoctorTriesPostgresWrites has a server that answers, and whose disk is full.
+func TestDoctorTriesPostgresWrites(t *testing.T) {
+	t.Parallel()
+	cfg := embedded(t)
+	cfg.Postgres.URL = testenv.Postgres(t)
+	assert.Empty(t, levels(Check(t.Context(), cfg, Options{Fix: true}), "postgres writes"))
+	db, err := pgx.Connect(t.Context(), cfg.Postgres.URL)
+	require.NoError(t, err)
+	defer func() { _ = db.Close(context.WithoutCancel(t.Context())) }()
+	_, err = db.Exec(t.Context(), `CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no room' USING ERRCODE = '53100'; END $$;
+		CREATE TRIGGER full_disk BEFORE INSERT ON freshet_settings FOR EACH ROW EXECUTE FUNCTION full_disk()`)
+	require.NoError(t, err)
+	found := about(t, Check(t.Context(), cfg, Options{}), "postgres writes")
+	assert.Equal(t, Broken, found.Level)
+	assert.Contains(t, found.Detail, "free some space")
 }

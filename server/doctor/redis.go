@@ -3,6 +3,7 @@ package doctor
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"fmt"
 	"strconv"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/dedup/redisbloom"
+	"github.com/freshet/freshet/internal/rediskeys"
 	"github.com/freshet/freshet/server/connect"
 	"github.com/freshet/freshet/server/sharedsettings"
 )
@@ -35,10 +37,33 @@ func (d *doctor) checkRedis(ctx context.Context) {
 		err = store.Verify(ctx)
 	}
 	if err != nil {
-		d.report(Broken, "redis bloom", "load the RedisBloom module, or use Redis 8", "%v", err)
+		d.report(Broken, "redis bloom", "see the message; load the RedisBloom module, or use Redis 8", "%v", err)
 		return
 	}
 	d.report(OK, "redis bloom", "", "the Bloom filter type is available")
+	d.tryRedisWrites(ctx, store)
+}
+
+// tryRedisWrites tries what serving writes: an impression, and a filter of a day.
+func (d *doctor) tryRedisWrites(ctx context.Context, store *redisbloom.Store) {
+	const what, fix = "redis writes", "see the message"
+	if err := store.TryEverywhere(ctx); err != nil {
+		d.report(Broken, what, fix, "no impressions can be written: %v", err)
+		return
+	}
+	shards := max(d.cfg.Dedup.Shards, 1)
+	size := connect.Dedup(d.cfg).ShardCapacity(shards)
+	most, err := store.TrySize(ctx)
+	switch {
+	case err != nil:
+		d.report(Broken, what, "raise the server's limit of a filter's size (Valkey: bf.bloom-memory-usage-limit), or dedup.shards",
+			"a filter of a day, for %d impressions, cannot be created: %v", size, err)
+	case most > 0 && most < 3*int64(size):
+		d.report(Warning, what, "raise the server's limit of a filter's size (Valkey: bf.bloom-memory-usage-limit), or dedup.shards",
+			"a filter of a day, for %d impressions, can hold %d at most: further ones are refused on that day", size, most)
+	default:
+		d.report(OK, what, "", "impressions can be written, and a filter of a day can be created")
+	}
 }
 
 // checkListsRedis checks a Redis that holds only lists and cached cards. It may evict keys, and
@@ -49,7 +74,10 @@ func (d *doctor) checkListsRedis(ctx context.Context) {
 	if client == nil {
 		return
 	}
-	_ = client.Close()
+	defer func() { _ = client.Close() }()
+	if err := rediskeys.TryWrites(ctx, client, rediskeys.For(client, d.cfg.Redis.KeyPrefix).ListProbes()); err != nil {
+		d.report(Broken, what+" writes", "see the message", "no lists can be written: %v", err)
+	}
 	d.checkLists(what, masters)
 	d.judge(what, masters, "eviction", judgeListEviction)
 }
@@ -66,7 +94,15 @@ func (d *doctor) reachRedis(ctx context.Context, cfg configs.Config, what, setti
 	where, sent := strings.Join(cfg.Redis.Server().Addrs, ", "), d.clock()
 	now, err := client.Time(ctx).Result()
 	if err != nil {
-		d.report(Broken, what, "start Redis, or correct "+setting+" and its password", "%s: %v", where, err)
+		schemes := connect.Schemes{Plain: "redis://", TLS: "rediss://", CA: "redis.ca_cert"}
+		fix := connect.TLSAdvice(err, schemes)
+		switch {
+		case rediskeys.Refused(err):
+			fix = "see the message"
+		case cfg.Redis.Server().TLS && connect.AnswersPlain(ctx, cfg.Redis.Server().Addrs[0]):
+			fix = connect.TLSAdvice(tls.RecordHeaderError{}, schemes)
+		}
+		d.report(Broken, what, cmp.Or(fix, "start Redis, or correct "+setting+" and its password"), "%s: %v", where, rediskeys.Advise(err))
 		_ = client.Close()
 		return nil, nil
 	}

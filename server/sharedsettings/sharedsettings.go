@@ -74,6 +74,17 @@ func Of(cfg configs.Config) Settings {
 	return s
 }
 
+// WithDatabase returns the settings with the identity of the database of posts, unless that is "": what
+// other stores have about posts is about those of one database. It is not for the database's own store,
+// which a copy brings with it.
+func (s Settings) WithDatabase(identity string) Settings {
+	s = maps.Clone(s)
+	if identity != "" {
+		s["the database that postgres.url leads to"] = identity
+	}
+	return s
+}
+
 // withoutParameters reduces an address to its scheme, host and path.
 func withoutParameters(address string) string {
 	u, err := url.Parse(address)

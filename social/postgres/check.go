@@ -1,7 +1,9 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -29,8 +31,13 @@ type Report struct {
 	Pooled, Prepares bool
 	// Invalid are indexes that exist but are not used, as after an interrupted build.
 	Invalid []string
+	// Path is the search_path of the session if it is not the one of the URL, as when a pooler ignores
+	// that; otherwise "".
+	Path string
 	// Unsafe are settings with which the server can lose committed data.
 	Unsafe []string
+	// Refused is why a row could not be written; nil also if that could not be tried yet.
+	Refused error
 	// Skew is how far the server's clock is ahead of this machine's. Its error is at most half of
 	// Trip, the round trip time of the query.
 	Skew, Trip time.Duration
@@ -60,6 +67,11 @@ func (s *Store) Check(ctx context.Context) (Report, error) {
 			pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean`); err != nil {
 			return err
 		}
+		if want := pool.ConnConfig.RuntimeParams["search_path"]; want != "" {
+			if _, err := q.Row([]any{&r.Path}, `SELECT CASE WHEN current_setting('search_path') <> $1 THEN current_setting('search_path') ELSE '' END`, want); err != nil {
+				return err
+			}
+		}
 		if r.Invalid, err = texts(ctx, on, `SELECT c.relname FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
 			JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = current_schema() WHERE NOT i.indisvalid ORDER BY c.relname`); err != nil {
 			return err
@@ -74,7 +86,24 @@ func (s *Store) Check(ctx context.Context) (Report, error) {
 	if err != nil {
 		return Report{}, dialect.Failed(ctx, "check", err)
 	}
+	whole := r.Schema.Found >= r.Schema.Known && fatal(r.Schema.Problems) == nil
+	if whole && !r.ReadOnly {
+		r.Refused = reason(s.tryWrite(ctx))
+	}
 	return r, nil
+}
+
+// tryWrite writes a row, and takes it back.
+func (s *Store) tryWrite(ctx context.Context) error {
+	back := errors.New("taken back")
+	err := pgx.BeginTxFunc(ctx, s.db.pool, pgx.TxOptions{}, func(on pgx.Tx) error {
+		_, err := on.Exec(ctx, `INSERT INTO freshet_settings (name, value) VALUES ('tried', '') ON CONFLICT DO NOTHING`)
+		return cmp.Or(err, back)
+	})
+	if errors.Is(err, back) {
+		return nil
+	}
+	return err
 }
 
 // texts reads a column of strings.

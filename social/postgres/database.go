@@ -18,6 +18,7 @@ import (
 type database struct {
 	*connections
 	guard    func(ctx context.Context, kind string, call func(context.Context) error) error
+	waits    func(error)           // see [Config.Waits]
 	migrated atomic.Bool           // the schema has been checked and is usable
 	unusable atomic.Pointer[error] // why it is not, as of the last check
 	clock    feed.Clock

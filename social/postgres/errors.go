@@ -25,6 +25,7 @@ const (
 	uniqueViolation      = "23505"
 	undefinedTable       = "42P01"
 	undefinedColumn      = "42703"
+	undefinedFunction    = "42883"
 	dataCorrupted        = "XX001"
 	indexCorrupted       = "XX002"
 	readOnlyTransaction  = "25006"
@@ -42,6 +43,7 @@ const (
 	noDatabase           = "3D000"
 	noPrivilege          = "42501"
 	queryCanceled        = "57014"
+	lockNotAvailable     = "55P03"
 )
 
 // advice says how an operator can correct an error, by its code.
@@ -59,7 +61,16 @@ var advice = map[string]string{
 	wrongPassword:       "the password is wrong; correct postgres.url",
 	notAuthorized:       "the server refuses this user; correct postgres.url or its pg_hba.conf",
 	noDatabase:          "there is no such database; create it or correct postgres.url",
-	noPrivilege:         "the user lacks a privilege; grant it",
+	noPrivilege:         "the user lacks a privilege; let it own the tables, or grant it to them (freshet doctor names it)",
+}
+
+// adviceByText is advice by a part of the message, for errors without a code of their own.
+var adviceByText = []struct{ part, advice string }{
+	{"unsupported startup parameter", "the pooler does not take a parameter of postgres.url; for search_path use ALTER ROLE … SET search_path instead, or another database"},
+	{"no encryption", "the server requires TLS; set sslmode=require or verify-full in postgres.url"},
+	{"refused TLS connection", "the server does not use TLS; correct sslmode in postgres.url, or set ssl = on at the server"},
+	{"certificate signed by unknown authority", "name the authority that signed the server's certificate in sslrootcert of postgres.url"},
+	{"certificate is valid for", "name the host in postgres.url as the server's certificate does"},
 }
 
 func code(err error) string {
@@ -74,6 +85,14 @@ func code(err error) string {
 func reason(err error) error {
 	if takesNoTransaction(err) { // also with another code
 		return fmt.Errorf("%s (%w)", advice[readOnlyTransaction], err)
+	}
+	if err == nil {
+		return nil
+	}
+	for _, known := range adviceByText {
+		if strings.Contains(err.Error(), known.part) {
+			return fmt.Errorf("%s (%w)", known.advice, err)
+		}
 	}
 	if a, ok := advice[code(err)]; ok {
 		return fmt.Errorf("%s (%w)", a, err)

@@ -1,9 +1,12 @@
 package postgres
 
 import (
+	"context"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/internal/testenv"
@@ -57,4 +60,58 @@ func TestMigrateKeepsReferences(t *testing.T) {
 	}
 	require.NoError(t, s.Migrate(t.Context()))
 	socialtest.CheckReferencesOfBefore(t, s)
+}
+
+// TestMigrateLetsOthersPass migrates while a transaction reads a table, as a backup does: calls of servers
+// that run pass, the reason is told, and the migration continues once the transaction has ended.
+func TestMigrateLetsOthersPass(t *testing.T) {
+	t.Parallel()
+	address := testenv.Postgres(t) + "&pool_max_conns=4"
+	reasons := make(chan error, 100)
+	open := func(waits func(error)) *Store {
+		s, err := New(t.Context(), Config{URL: address, Waits: waits}, social.Options{})
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, s.Close()) })
+		return s
+	}
+	first := open(nil)
+	require.NoError(t, first.migrate(t.Context(), 6))
+	dump, err := pgx.Connect(t.Context(), address[:len(address)-len("&pool_max_conns=4")]+"&application_name=the_backup")
+	require.NoError(t, err)
+	defer func() { _ = dump.Close(context.WithoutCancel(t.Context())) }()
+	_, err = dump.Exec(t.Context(), `BEGIN; SELECT count(*) FROM posts`)
+	require.NoError(t, err)
+
+	migrated := make(chan error, 2)
+	servers := []*Store{open(func(err error) { reasons <- err }), open(nil)}
+	for _, s := range servers {
+		go func() { migrated <- s.Migrate(t.Context()) }()
+	}
+	err = <-reasons
+	for strings.Contains(err.Error(), "another server") {
+		err = <-reasons
+	}
+	require.ErrorIs(t, err, ErrWaits)
+	require.ErrorContains(t, err, "(the_backup), since ")
+	require.ErrorIs(t, servers[0].Ping(t.Context()), ErrWaits)
+	for range 20 {
+		_, err = first.db.pool.Exec(t.Context(), `UPDATE posts SET gone = gone`)
+		require.NoError(t, err, "a call of a server that runs")
+	}
+	select {
+	case err := <-migrated:
+		t.Fatal("it was migrated while the tables were in use", err)
+	default:
+	}
+	_, err = dump.Exec(t.Context(), `COMMIT`)
+	require.NoError(t, err)
+	for range servers {
+		require.NoError(t, <-migrated)
+	}
+	for _, s := range servers {
+		require.NoError(t, s.Ping(t.Context()))
+		var limit string
+		require.NoError(t, s.db.pool.QueryRow(t.Context(), `SHOW lock_timeout`).Scan(&limit))
+		require.Equal(t, "0", limit, "of other calls")
+	}
 }

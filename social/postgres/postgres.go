@@ -43,8 +43,12 @@ type Config struct {
 	// Guard runs a call, or refuses it with an error; kind is "read" or "write". It may end the
 	// call's context before the caller's. Nil means that all calls run.
 	Guard func(ctx context.Context, kind string, call func(context.Context) error) error
-	// Log gets a warning if the server allows fewer connections than pool_max_conns. Nil disables it.
+	// Log gets a warning if the server allows fewer connections than pool_max_conns, and while a
+	// migration waits. Nil disables it.
 	Log *slog.Logger
+	// Waits is told why a migration waits, an [ErrWaits], each time that this is logged. Nil means that
+	// nobody asks.
+	Waits func(error)
 }
 
 const (
@@ -80,7 +84,7 @@ func New(ctx context.Context, cfg Config, opts social.Options) (*Store, error) {
 
 func newDatabase(pool *pgxpool.Pool, cfg Config) *database {
 	share := max(1, int64(pool.Config().MaxConns)/snapshotShare)
-	return &database{connections: newConnections(pool, cfg.Log), guard: cfg.Guard, snapshots: semaphore.NewWeighted(share)}
+	return &database{connections: newConnections(pool, cfg.Log), guard: cfg.Guard, waits: cfg.Waits, snapshots: semaphore.NewWeighted(share)}
 }
 
 func newStore(d *database, opts social.Options) *Store {

@@ -6,12 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/stdlib"
-	"github.com/pressly/goose/v3"
-	"github.com/pressly/goose/v3/lock"
 
 	"github.com/freshet/freshet/social"
 )
@@ -23,16 +19,11 @@ var files embed.FS
 // use in the same schema.
 const versions = "freshet_migrations"
 
-// How long a server waits for another that migrates: seconds between attempts, and their number.
-const (
-	lockPeriod = 1
-	lockTries  = 600
-)
-
 // Migrate brings the schema up to date, if necessary, and enables the other methods. A newer schema
 // that this version can use stays as it is. Any number of servers may call it at once: one
 // migrates, the others wait. Each migration is a transaction, so an interrupted one has changed
-// nothing.
+// nothing. While another transaction uses the tables, it waits without stopping other calls, tells
+// [Config.Waits], and the other methods return [ErrWaits].
 //
 // Before anything is changed, the existing tables are compared with those of their version.
 //
@@ -144,32 +135,4 @@ func (q querying) versions() (s Schema, err error) {
 	}
 	_, err = q.Row([]any{&s.Oldest}, `SELECT coalesce(max(oldest), $1) FROM freshet_schema`, s.Found)
 	return s, err
-}
-
-// migrate applies the missing migrations up to a version, under a lock specific to the schema.
-func (s *Store) migrate(ctx context.Context, to int64) (err error) {
-	var id *int64
-	if err := s.db.pool.QueryRow(ctx, `SELECT hashtextextended('freshet ' || current_schema(), 0)`).Scan(&id); err != nil {
-		return err
-	}
-	if id == nil {
-		return errNoSchema
-	}
-	locker, err := lock.NewPostgresSessionLocker(lock.WithLockID(*id), lock.WithLockTimeout(lockPeriod, lockTries))
-	if err != nil {
-		return err
-	}
-	source, err := fs.Sub(files, "migrations")
-	if err != nil {
-		return err
-	}
-	db := stdlib.OpenDBFromPool(s.db.pool)
-	defer func() { err = errors.Join(err, db.Close()) }()
-	provider, err := goose.NewProvider(goose.DialectPostgres, db, source, goose.WithSessionLocker(locker), goose.WithTableName(versions),
-		goose.WithDisableGlobalRegistry(true), goose.WithSlog(slog.New(slog.DiscardHandler)))
-	if err != nil {
-		return err
-	}
-	_, err = provider.UpTo(ctx, to)
-	return err
 }

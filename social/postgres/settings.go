@@ -6,6 +6,19 @@ import (
 	"github.com/freshet/freshet/social/sqlstore"
 )
 
+// Identity identifies the database and the schema that the store uses, also after a failover to a
+// replica. A copy that was restored from a dump has another identity, one of the server's files the same.
+// It is "" if the server does not tell. The error wraps [social.ErrUnavailable] if it does not answer.
+func (s *Store) Identity(ctx context.Context) (identity string, err error) {
+	_, err = newQuerying(ctx, s.db.pool).Row([]any{&identity}, `SELECT coalesce((SELECT system_identifier FROM pg_control_system()) || '/' ||
+		(SELECT oid FROM pg_database WHERE datname = current_database()) || '/' || `+home+`::text, '')`)
+	switch code(err) {
+	case noPrivilege, undefinedFunction:
+		return "", nil
+	}
+	return identity, dialect.Failed(ctx, "identity", err)
+}
+
 // Settings stores one text, shared by all servers of the database. Errors wrap
 // [social.ErrUnavailable].
 type Settings struct{ db *database }

@@ -1,0 +1,56 @@
+package rediskeys
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// TryWrites writes each key, for a second.
+func TryWrites(ctx context.Context, client redis.Cmdable, keys []string) error {
+	pipe := client.Pipeline()
+	for _, key := range keys {
+		pipe.Set(ctx, key, 1, time.Second)
+	}
+	_, err := pipe.Exec(ctx)
+	return Advise(err)
+}
+
+// remedies say how an operator can end a refusal, by the prefix of its reply.
+var remedies = []struct{ prefix, advice string }{
+	{"NOPERM", "the user lacks a right; docs/production.md lists those that Freshet needs"},
+	{"ERR ACL failure in script", "the user lacks a right; docs/production.md lists those that Freshet needs"},
+	{"ERR The user executing the script", "the user lacks a right; docs/production.md lists those that Freshet needs"},
+	{"NOAUTH", "Redis refuses this user; correct redis.url and redis.password"},
+	{"WRONGPASS", "Redis refuses this user; correct redis.url and redis.password"},
+	{"ERR AUTH", "Redis refuses this user; correct redis.url and redis.password"},
+	{"ERR invalid password", "Redis refuses this user; correct redis.url and redis.password"},
+	{"DENIED", "Redis runs in protected mode; set a password, or let it listen only to its clients"},
+	{"ERR unknown command", "this Redis lacks a command; use Redis 8, or 6.2 and newer with RedisBloom"},
+	{"READONLY", "it is a replica; name the master"},
+	{"NOREPLICAS", "it has fewer replicas than min-replicas-to-write; start them"},
+	{"MISCONF", "it could not save its data; free its disk and see its log"},
+	{"OOM", "it has no memory left; raise maxmemory"},
+}
+
+// Advise prefixes a refusal with what an operator can do about it.
+func Advise(err error) error {
+	var reply redis.Error
+	if !errors.As(err, &reply) {
+		return err
+	}
+	text := reply.Error()
+	if _, of, ok := strings.Cut(text, ": -"); ok && strings.HasPrefix(text, scriptFailed) {
+		text = of
+	}
+	at := slices.IndexFunc(remedies, func(r struct{ prefix, advice string }) bool { return strings.HasPrefix(text, r.prefix) })
+	if at < 0 {
+		return err
+	}
+	return fmt.Errorf("%s: %w", remedies[at].advice, err)
+}

@@ -1,0 +1,76 @@
+package connect
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/freshet/freshet/internal/esindex"
+)
+
+// Schemes are the beginnings of a service's URL without and with TLS, and the setting of its
+// certificate authority.
+type Schemes struct{ Plain, TLS, CA string }
+
+// alert is how the text of an error shows the first bytes of a TLS server's answer to a client
+// without TLS.
+const alert = `\x15\x03`
+
+// TLSAdvice returns what to do about an error of a connection if only one side uses TLS, or if the
+// server's certificate is not accepted, and "" otherwise.
+func TLSAdvice(err error, of Schemes) string {
+	if err == nil {
+		return ""
+	}
+	var (
+		noTLS    tls.RecordHeaderError
+		unknown  x509.UnknownAuthorityError
+		hostname x509.HostnameError
+		invalid  x509.CertificateInvalidError
+		refused  *esindex.Error
+	)
+	text := err.Error()
+	switch {
+	case errors.As(err, &noTLS), strings.Contains(text, "HTTP response to HTTPS client"):
+		return "the server does not use TLS on this port: begin the address with " + of.Plain + ", or name its port with TLS"
+	case errors.As(err, &unknown):
+		return "name the authority that signed the server's certificate in " + of.CA
+	case errors.As(err, &hostname):
+		return "name the host as the server's certificate does"
+	case errors.As(err, &invalid):
+		return "renew the server's certificate"
+	case errors.As(err, &refused) && refused.Foreign && refused.Status == http.StatusBadRequest,
+		strings.Contains(text, alert), strings.Contains(text, "\x15\x03"):
+		return "the server uses TLS on this port: begin the address with " + of.TLS
+	case errors.Is(err, io.EOF), strings.HasSuffix(text, "EOF"), strings.Contains(text, "connection reset"):
+		return "the server ends the connection: if it uses TLS on this port, begin the address with " + of.TLS
+	}
+	return ""
+}
+
+// plainWait is how long a server may take to answer without TLS.
+const plainWait = time.Second
+
+// AnswersPlain reports whether a Redis answers without TLS. It waits for the rest of the line when it
+// gets the beginning of TLS, so a client with TLS learns nothing before its timeout.
+func AnswersPlain(ctx context.Context, addr string) bool {
+	conn, err := (&net.Dialer{Timeout: plainWait}).DialContext(ctx, "tcp", addr)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = conn.Close() }()
+	first := make([]byte, 1)
+	if err = conn.SetDeadline(time.Now().Add(plainWait)); err == nil {
+		_, err = io.WriteString(conn, "PING\r\n")
+	}
+	if err == nil {
+		_, err = conn.Read(first)
+	}
+	return err == nil && (first[0] == '+' || first[0] == '-')
+}

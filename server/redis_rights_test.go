@@ -1,0 +1,81 @@
+package server
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/internal/rediskeys"
+	"github.com/freshet/freshet/internal/testenv"
+	"github.com/freshet/freshet/server/doctor"
+)
+
+// TestRedisUserWithDocumentedRights runs everything as the Redis user of docs/production.md: Redis refuses
+// nothing, and the doctor finds nothing wrong with the user.
+func TestRedisUserWithDocumentedRights(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../docs/production.md")
+	require.NoError(t, err)
+	rights := regexp.MustCompile(`(?m)^ACL SETUSER freshet (.*)$`).FindSubmatch(text)
+	require.NotNil(t, rights, "the rights in docs/production.md")
+	own := testenv.StartRedis(t)
+	owner := redis.NewClient(&redis.Options{Addr: own.Addr})
+	t.Cleanup(func() { _ = owner.Close() })
+	command := []any{"acl", "setuser", "freshet"}
+	for right := range strings.FieldsSeq(string(rights[1])) {
+		command = append(command, strings.Trim(right, "'"))
+	}
+	require.NoError(t, owner.Do(t.Context(), command...).Err())
+	require.NoError(t, owner.Do(t.Context(), "acl", "setuser", "freshet", ">secret").Err())
+
+	cfg := withPostgres(t)
+	cfg.Redis.URL, cfg.Redis.Password = "redis://freshet@"+own.Addr, "secret"
+	cfg.Auth.AdminToken = testAdmin
+	a := open(t, cfg, shortPauses)
+	put(t, a, subjects(40)...)
+	e := &erased{T: t, App: a, agent: "u_1"}
+	e.createData()
+	require.NoError(t, owner.XAdd(t.Context(), &redis.XAddArgs{
+		Stream: rediskeys.For(owner, cfg.Redis.KeyPrefix).GraphEvents(), Values: []any{"type", "follow.created", "data", `{"agent_id":"u_2","author_id":"u_other","at":1772791200}`},
+	}).Err())
+	for _, call := range []struct{ method, path, body string }{
+		{"POST", "/v1/feed", `{"action":"refresh","limit":5,"request_id":"r1"}`},
+		{"POST", "/v1/feed", `{"action":"refresh","limit":5,"request_id":"r1"}`},
+		{"POST", "/v1/feed", `{"action":"load_more","limit":5}`},
+		{"POST", "/v1/feed", `{"action":"refresh","silent":true,"limit":5}`},
+		{"POST", "/v1/feed", `{"action":"refresh","feed":"home","limit":5}`},
+		{"GET", "/v1/timeline", ""},
+		{"GET", "/v1/authors/u_other/posts", ""},
+		{"GET", "/v1/feed/guest", ""},
+		{"POST", "/v1/impressions", `{"items":["` + subjects(40)[20].ID + `"]}`},
+	} {
+		status := asReader(t, a, call.method, call.path, call.body)
+		assert.Less(t, status, 500, call)
+		assert.NotEqual(t, 404, status, call)
+	}
+	waitRecorded(t, a)
+	waitSettled(t, a)
+	askAdmin[any](t, a, "DELETE", "/v1/agents/u_1", "")
+	waitSettled(t, a)
+	for name, state := range a.checks.Check(t.Context()) {
+		assert.NoError(t, state.Err, name)
+	}
+	for _, f := range doctor.Check(t.Context(), cfg, doctor.Options{}) {
+		if strings.HasPrefix(f.What, "redis") {
+			assert.NotEqual(t, doctor.Broken, f.Level, f)
+			assert.NotContains(t, f.Detail, "could not be checked", f)
+			assert.NotContains(t, f.Detail, "refused", f)
+		}
+	}
+	denied, err := owner.Do(t.Context(), "acl", "log", "100").Slice()
+	require.NoError(t, err)
+	for _, entry := range denied {
+		t.Error("refused: ", fmt.Sprint(entry))
+	}
+}

@@ -1,0 +1,152 @@
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+
+	"github.com/freshet/freshet/internal/periodic"
+)
+
+// A statement that changes a table waits until no transaction uses the table, and whoever comes later
+// waits behind it: one backup would stop all servers. So a migration waits for a moment only, lets the
+// others pass, and tries again.
+
+const (
+	// tableWait is how long a statement of a migration waits for a table. Calls that wait behind it
+	// have a third of server.request_timeout, by default two seconds.
+	tableWait = 300 * time.Millisecond
+	// blockedPause is the pause between two attempts of all servers together, for which others pass.
+	blockedPause = 3 * time.Second
+	// turnPause is the pause between two attempts to get the turn to migrate.
+	turnPause = time.Second
+	// sayEvery is the number of attempts between two lines of the log.
+	sayEvery = 10
+)
+
+// ErrWaits means that a migration waits for other transactions, or for another server's migration.
+var ErrWaits = errors.New("a migration of PostgreSQL waits")
+
+// migrate applies the missing migrations up to a version, under a lock specific to the schema, once no
+// other transaction uses the tables.
+func (s *Store) migrate(ctx context.Context, to int64) (err error) {
+	turn := &turn{db: s.db}
+	if err := s.db.pool.QueryRow(ctx, `SELECT hashtextextended('freshet ' || current_schema(), 0)`).Scan(&turn.id); err != nil {
+		return err
+	}
+	if turn.id == nil {
+		return errNoSchema
+	}
+	source, err := fs.Sub(files, "migrations")
+	if err != nil {
+		return err
+	}
+	db := stdlib.OpenDBFromPool(s.db.pool)
+	defer func() { err = errors.Join(err, db.Close()) }()
+	provider, err := goose.NewProvider(goose.DialectPostgres, db, source, goose.WithSessionLocker(turn), goose.WithTableName(versions),
+		goose.WithDisableGlobalRegistry(true), goose.WithSlog(slog.New(slog.DiscardHandler)))
+	if err != nil {
+		return err
+	}
+	defer s.db.unusable.Store(nil)
+	for {
+		_, err = provider.UpTo(ctx, to)
+		if code(err) != lockNotAvailable || ctx.Err() != nil {
+			return err
+		}
+		if turn.blocked%sayEvery == 0 {
+			s.db.wait(ctx, "for a transaction that uses its tables: "+s.db.user(ctx)+". It continues once that has ended")
+		}
+		turn.blocked++
+	}
+}
+
+// wait tells why a migration waits.
+func (d *database) wait(ctx context.Context, why string) {
+	err := fmt.Errorf("%w %s", ErrWaits, why)
+	d.unusable.Store(&err)
+	d.log.WarnContext(ctx, err.Error())
+	if d.waits != nil {
+		d.waits(err)
+	}
+}
+
+// user describes the oldest transaction that uses a table of the schema.
+func (d *database) user(ctx context.Context) (text string) {
+	_, err := newQuerying(ctx, d.pool).Row([]any{&text}, `SELECT 'process ' || a.pid || ' (' || coalesce(nullif(a.application_name, ''), a.backend_type, 'unknown') ||
+			coalesce('), since ' || to_char(a.xact_start AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), ')')
+		FROM pg_locks l JOIN pg_class c ON c.oid = l.relation AND c.relnamespace = `+home+` JOIN pg_stat_activity a ON a.pid = l.pid
+		WHERE l.granted AND l.pid <> pg_backend_pid() ORDER BY a.xact_start LIMIT 1`)
+	if err != nil || text == "" {
+		return "see pg_locks and pg_stat_activity"
+	}
+	return text
+}
+
+// turn gives one server at a time the turn to migrate. It implements goose's SessionLocker.
+type turn struct {
+	db      *database
+	id      *int64 // of the lock
+	blocked int    // attempts that ended because tables were in use
+	limited bool   // lock_timeout is set
+}
+
+// SessionLock waits for the turn. After an attempt that was blocked it lets others pass first, and keeps
+// the turn meanwhile: otherwise the attempts of several servers would add up.
+func (t *turn) SessionLock(ctx context.Context, conn *sql.Conn) error {
+	for n := 0; ; n++ {
+		locked, pid := false, uint32(0)
+		if err := conn.QueryRowContext(ctx, `SELECT pg_try_advisory_lock($1), pg_backend_pid()`, *t.id).Scan(&locked, &pid); err != nil {
+			return err
+		}
+		if locked {
+			t.limited = direct(conn, pid)
+			break
+		}
+		if n%sayEvery == 1 {
+			t.db.wait(ctx, "for another server, which migrates the tables")
+		}
+		if err := periodic.Pause(ctx, turnPause); err != nil {
+			return err
+		}
+	}
+	var err error
+	if t.blocked > 0 {
+		err = periodic.Pause(ctx, blockedPause)
+	}
+	if err == nil && t.limited {
+		_, err = conn.ExecContext(ctx, fmt.Sprintf(`SET lock_timeout = %d`, tableWait.Milliseconds()))
+	}
+	if err != nil {
+		return errors.Join(err, t.SessionUnlock(context.WithoutCancel(ctx), conn))
+	}
+	return nil
+}
+
+// direct reports whether a connection leads to the process of the server that has a number. A pooler
+// reports another one, and in transaction mode a setting would apply to other clients.
+func direct(conn *sql.Conn, pid uint32) (yes bool) {
+	_ = conn.Raw(func(driver any) error {
+		c, ok := driver.(*stdlib.Conn)
+		yes = ok && c.Conn().PgConn().PID() == pid
+		return nil
+	})
+	return yes
+}
+
+// SessionUnlock ends the turn.
+func (t *turn) SessionUnlock(ctx context.Context, conn *sql.Conn) error {
+	_, err := conn.ExecContext(ctx, `SELECT pg_advisory_unlock($1)`, *t.id)
+	if t.limited {
+		_, reset := conn.ExecContext(ctx, `RESET lock_timeout`)
+		err = errors.Join(err, reset)
+	}
+	return err
+}
