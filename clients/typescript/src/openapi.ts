@@ -383,6 +383,9 @@ export interface paths {
          * @description Fields that are left out stay as they are. The post's audience and its position in
          *     timelines do not change. Only an admin can edit a post that came from another system.
          *
+         *     An edit that leaves the post as its readers see it, such as one with the values that a GET
+         *     has returned, changes nothing: `edited_at` stays.
+         *
          *     `reply` can only be narrowed: from `public` to `followers` or `audience`, and from these to
          *     `none`. Existing replies stay. An admin can also widen it.
          */
