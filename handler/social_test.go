@@ -399,15 +399,18 @@ func TestFollowSeveralAuthors(t *testing.T) {
 	}
 	path := "/v1/agents/u_1/following"
 	require.Len(t, data[pageOfEntries](t, f.do(t, "GET", "/v1/timeline", "", asAgent)).Items, 1, "there is a list")
-	got := f.do(t, "POST", path, `{"authors":["u_2","u_3","u_4","u_2"]}`, asAgent)
+	got := f.do(t, "POST", path, `{"authors":["u_1","u_2","u_3","u_4","u_2"]}`, asAgent)
 	out := data[api.Followed](t, got)
 	require.Equal(t, 1, out.Changed, got.body)
-	require.Len(t, out.Refused, 1)
-	require.Equal(t, "u_3", out.Refused[0].Author)
-	require.Equal(t, 40301, out.Refused[0].Code)
+	require.Len(t, out.Refused, 2)
+	for i, want := range []api.FollowRefused{{Author: "u_1", Code: 40001}, {Author: "u_3", Code: 40301}} {
+		require.NotEmpty(t, out.Refused[i].Msg)
+		out.Refused[i].Msg = ""
+		require.Equal(t, want, out.Refused[i])
+	}
 	require.Len(t, data[pageOfEntries](t, f.do(t, "GET", "/v1/timeline", "", asAgent)).Items, 2)
 	for body, code := range map[string]int{
-		`{"authors":[]}`: 40001, `{}`: 40001, `{"authors":["u_1"]}`: 40001, `{"authors":["u_2","a b"]}`: 40004,
+		`{"authors":[]}`: 40001, `{}`: 40001, `{"authors":["u_2","a b"]}`: 40004,
 		`{"authors":["x"` + strings.Repeat(`,"x"`, MaxFollows) + `]}`: 40001,
 	} {
 		require.Equal(t, code, f.do(t, "POST", path, body, asAgent).Code, body)

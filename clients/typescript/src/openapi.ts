@@ -580,8 +580,8 @@ export interface paths {
         /**
          * Follow several authors
          * @description The agent keeps its other follows. The timeline has the posts of the new authors from the
-         *     next call on. Each author is accepted or refused separately, as with `PUT`. If an id is
-         *     malformed, or is the agent's own, the whole call fails with 400 and changes nothing. If
+         *     next call on. Each author is accepted or refused separately, as with `PUT`; the agent's own
+         *     id is refused. If an id is malformed, the whole call fails with 400 and changes nothing. If
          *     `social.follows` is `app`, only an admin may do this.
          */
         post: operations["followMany"];
@@ -3871,7 +3871,7 @@ export interface components {
              * @description Number of authors who were not followed before.
              */
             changed: number;
-            /** @description Authors who could not be followed, for example because they block the agent. Empty if there are none. */
+            /** @description Authors who could not be followed, for example because they block the agent, or are the agent. Empty if there are none. */
             refused: components["schemas"]["FollowManyAnswerDataRefusedEntry"][];
         };
         FollowManyAnswer: {
