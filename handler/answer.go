@@ -90,6 +90,9 @@ func serveInput[In any](run runner, who subject, read input[In], do func(ctx con
 		if err != nil {
 			return err
 		}
+		if err := c.noQuery(); err != nil {
+			return err
+		}
 		data, err := result(c, run, func(ctx context.Context) (any, error) { return do(ctx, c, name, in) })
 		if err != nil {
 			return err

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -102,6 +103,7 @@ func noteReplaced(notes *[]string, name string, was, is feed.Decay) {
 // decodeQuery decodes the query parameters into a struct by the rules for bodies: only known
 // names, each once, and whole numbers unquoted.
 func (c *call) decodeQuery(into any) error {
+	c.asked = true
 	values, err := url.ParseQuery(c.gin.Request.URL.RawQuery)
 	if err != nil {
 		return fmt.Errorf("%w: the query string is malformed: %w", feed.ErrInvalid, err)
@@ -120,6 +122,19 @@ func (c *call) decodeQuery(into any) error {
 		return fmt.Errorf("in the query: %w", err)
 	}
 	return nil
+}
+
+// noQuery refuses query parameters, unless the route has read them: what a route ignores, the caller
+// has misspelt or relies on.
+func (c *call) noQuery() error {
+	if c.asked || c.gin.Request.URL.RawQuery == "" {
+		return nil
+	}
+	names := slices.Sorted(maps.Keys(c.gin.Request.URL.Query()))
+	if len(names) > 0 {
+		return fmt.Errorf("%w: unknown query parameter %.64q; this route has none", feed.ErrInvalid, names[0])
+	}
+	return c.decodeQuery(&struct{}{}) // malformed
 }
 
 func isNumber(text string) bool {

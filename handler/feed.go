@@ -18,6 +18,9 @@ func (s *server) postFeed(c *call) error {
 	if err != nil {
 		return err
 	}
+	if err := c.noQuery(); err != nil {
+		return err
+	}
 	body, err := c.readBody(MaxFeedBody)
 	if err != nil {
 		return err

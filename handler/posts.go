@@ -89,6 +89,9 @@ func (s *server) createPost(c *call) error {
 	if err != nil {
 		return err
 	}
+	if err := c.noQuery(); err != nil {
+		return err
+	}
 	key, err := postKey(c.gin.Request)
 	if err != nil {
 		return err

@@ -4421,17 +4421,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The id in the path or the id of the caller is malformed. */
-        BadID: {
-            headers: {
-                "X-Request-ID": components["headers"]["CallID"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description The body, a header or an id is invalid. Do not retry the call unchanged. */
+        /** @description The body, a parameter, a header or an id is invalid. Do not retry the call unchanged. */
         BadBodyOrID: {
             headers: {
                 "X-Request-ID": components["headers"]["CallID"];
@@ -5023,7 +5013,16 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
-            400: components["responses"]["BadID"];
+            /** @description The id in the path or the id of the caller is malformed. */
+            400: {
+                headers: {
+                    "X-Request-ID": components["headers"]["CallID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             401: components["responses"]["Unauthenticated"];
             404: components["responses"]["NotFound"];
             /** @description The requested range is outside the image. `Content-Range` has the size of the image. */
@@ -5063,7 +5062,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["Post"];
-            400: components["responses"]["BadID"];
+            400: components["responses"]["BadBodyOrID"];
             401: components["responses"]["Unauthenticated"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
@@ -5297,7 +5296,7 @@ export interface operations {
                     "application/json": components["schemas"]["GetAuthorAnswer"];
                 };
             };
-            400: components["responses"]["BadID"];
+            400: components["responses"]["BadBodyOrID"];
             401: components["responses"]["Unauthenticated"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
@@ -5890,7 +5889,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["Circle"];
-            400: components["responses"]["BadID"];
+            400: components["responses"]["BadBodyOrID"];
             401: components["responses"]["Unauthenticated"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
@@ -6573,7 +6572,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["Profile"];
-            400: components["responses"]["BadID"];
+            400: components["responses"]["BadBodyOrID"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -7161,7 +7160,7 @@ export interface operations {
                     "application/json": components["schemas"]["GetItemAnswer"];
                 };
             };
-            400: components["responses"]["BadID"];
+            400: components["responses"]["BadBodyOrID"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -7307,6 +7306,7 @@ export interface operations {
         responses: {
             200: components["responses"]["RankingVersion"];
             304: components["responses"]["NotModified"];
+            400: components["responses"]["BadBody"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             500: components["responses"]["Internal"];
@@ -7619,7 +7619,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["Promotion"];
-            400: components["responses"]["BadID"];
+            400: components["responses"]["BadBodyOrID"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
