@@ -2229,6 +2229,12 @@ export interface components {
             type: "click" | "like" | "dislike" | "hide";
             id: components["schemas"]["ItemID"];
         };
+        PostAuthor: {
+            id: components["schemas"]["AgentID"];
+            /** @description `""` if the author has set none. */
+            name: string;
+            image_url: string;
+        };
         NoData: Record<string, never>;
         PostID: string;
         /**
@@ -3051,12 +3057,6 @@ export interface components {
         PostAudience: {
             public?: boolean;
             followers?: boolean;
-        };
-        PostAuthor: {
-            id: components["schemas"]["AgentID"];
-            /** @description `""` if the author has set none. */
-            name: string;
-            image_url: string;
         };
         PostInFeedCirclesEntry: {
             id: components["schemas"]["AgentID"];
@@ -3883,6 +3883,7 @@ export interface components {
         };
         GetSuggestionsAnswerDataAuthorsEntry: {
             author: components["schemas"]["AgentID"];
+            card: components["schemas"]["PostAuthor"];
             /** @enum {string} */
             reason: "followed_by" | "popular" | "new";
             /**
