@@ -33,16 +33,22 @@ var bodyErrors = strictjson.Errors{
 	"item_id":    feed.ErrBadID,
 }
 
-// decode decodes a body into a struct that already holds the defaults.
-func decode(body []byte, into any) error { return strictjson.Unmarshal(body, into, bodyErrors) }
+// decode decodes a body into a struct that already holds the defaults. The filled fields must not be
+// empty texts, which would be taken for the default.
+func decode(body []byte, into any, filled ...string) error {
+	if err := strictjson.Unmarshal(body, into, bodyErrors); err != nil || len(filled) == 0 {
+		return err
+	}
+	return strictjson.Filled(body, feed.ErrInvalid, filled...)
+}
 
-// readJSON decodes a body of at most limit bytes into a struct.
-func (c *call) readJSON(limit int, into any) error {
+// readJSON decodes a body of at most limit bytes into a struct, as [decode].
+func (c *call) readJSON(limit int, into any, filled ...string) error {
 	body, err := c.readBody(limit)
 	if err != nil {
 		return err
 	}
-	return decode(body, into)
+	return decode(body, into, filled...)
 }
 
 // proposal is a change of the ranking's parameters in the form of GET /v1/ranking; nil if there

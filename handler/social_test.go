@@ -106,6 +106,8 @@ func TestGridTiles(t *testing.T) {
 		`{"id":"post:q","created_at":1772791100,"likes":4,"comments":2,"caption":"A post of u_2","image_count":0,"audience":{"public":true}}],"next_cursor":"post:q:1772791100","has_more":false}}`
 	require.Equal(t, want, f.do(t, "GET", "/v1/authors/u_2/posts?view=grid", "", asAgent).body)
 	require.Equal(t, want, f.do(t, "GET", "/v1/authors/u_2/posts?view=grid", "").body)
+	require.Equal(t, f.do(t, "GET", "/v1/authors/u_2/posts", "", asAgent).body, f.do(t, "GET", "/v1/authors/u_2/posts?view=", "", asAgent).body)
+	require.Equal(t, f.do(t, "GET", "/v1/circles", "", asAgent).body, f.do(t, "GET", "/v1/circles?of=", "", asAgent).body)
 	for i := range 9 {
 		publish(t, store, social.Post{Author: "u_2", CreatedAt: int64(1772791000 + i)})
 	}
@@ -114,7 +116,7 @@ func TestGridTiles(t *testing.T) {
 	rest := data[pageOfEntries](t, f.do(t, "GET", "/v1/authors/u_2/posts?view=grid&limit=5&cursor="+*page.Next, ""))
 	require.Len(t, rest.Items, 1)
 	require.False(t, rest.HasMore)
-	for _, view := range []string{"list", "Grid", "", "1", "grid&view=grid"} {
+	for _, view := range []string{"list", "Grid", "1", "grid&view=grid"} {
 		require.Equal(t, 40001, f.do(t, "GET", "/v1/authors/u_2/posts?view="+view, "").Code, view)
 	}
 	require.Equal(t, 40003, f.do(t, "GET", "/v1/authors/u_2/posts?view=grid&limit=0", "").Code)
