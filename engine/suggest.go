@@ -26,6 +26,7 @@ type SuggestStores struct {
 	Posts interface {
 		social.Follows
 		social.Suggestions
+		social.Authors
 	}
 	Queue    jobs.Queue
 	Trending trending.Sets
@@ -89,7 +90,17 @@ func (s *Suggester) Suggest(ctx context.Context, agent string, limit int) ([]api
 		}
 		list = append(list, added...)
 	}
-	return list[:min(len(list), limit)], nil
+	list = list[:min(len(list), limit)]
+	return list, s.addCards(ctx, list)
+}
+
+// addCards fills in the cards of suggested authors.
+func (s *Suggester) addCards(ctx context.Context, list []api.Suggestion) error {
+	cards, err := s.stores.Posts.CardsByAuthor(ctx, authorsOf(list))
+	for i, card := range cards {
+		list[i].Card = api.PostAuthor{ID: card.ID, Name: card.Name, ImageURL: card.ImageURL}
+	}
+	return err
 }
 
 // suggestionReader is the agent to whom authors are suggested.

@@ -101,12 +101,12 @@ func (e *suggestTest) waiting() int {
 }
 
 func by(author string, n int) api.Suggestion {
-	return api.Suggestion{Author: author, Reason: api.FollowedBy, Count: n}
+	return api.Suggestion{Author: author, Card: api.PostAuthor{ID: author}, Reason: api.FollowedBy, Count: n}
 }
 
 func withReason(reason string, authors ...string) (list []api.Suggestion) {
 	for _, author := range authors {
-		list = append(list, api.Suggestion{Author: author, Reason: reason})
+		list = append(list, api.Suggestion{Author: author, Card: api.PostAuthor{ID: author}, Reason: reason})
 	}
 	return list
 }
@@ -138,6 +138,9 @@ func TestSuggestions(t *testing.T) {
 	}
 	require.NoError(t, e.store.KeepSuggested(t.Context(), "r", kept, e.now))
 	require.Equal(t, append([]api.Suggestion{by("both", 5), by("x", 3)}, popular("pop1", "pop2")...), e.suggest(100))
+	require.NoError(t, e.store.PutAuthor(t.Context(), social.Author{ID: "both", Name: "Bo", ImageURL: "https://example.org/bo.png"}, time.Time{}))
+	require.Equal(t, api.PostAuthor{ID: "both", Name: "Bo", ImageURL: "https://example.org/bo.png"}, e.suggest(1)[0].Card)
+	require.NoError(t, e.store.PutAuthor(t.Context(), social.Author{ID: "both"}, time.Time{}))
 	e.follow("x")
 	e.profile.is.Langs = []string{"en"}
 	require.Equal(t, append([]api.Suggestion{by("both", 5)}, popular("pop1")...), e.suggest(100), "a follow and a language count at once")

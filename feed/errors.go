@@ -3,6 +3,7 @@ package feed
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // The kinds of error, by what a caller can do about them. Every error that a caller causes or can
@@ -101,6 +102,19 @@ func Shown(err, kind error) string {
 		}
 	}
 	return ""
+}
+
+// maxMessage limits the text of an error for a caller, in bytes.
+const maxMessage = 1000
+
+// Brief shortens the text of an error for a caller. Of a long one, which repeats what the caller
+// sent, the middle is left out: the end says what to send instead.
+func Brief(text string) string {
+	if len(text) <= maxMessage {
+		return text
+	}
+	const end = maxMessage / 3
+	return strings.ToValidUTF8(text[:maxMessage-end], "") + " … " + strings.ToValidUTF8(text[len(text)-end:], "")
 }
 
 // Refused reports whether an error is caused by the request rather than by the dependency, so

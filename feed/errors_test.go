@@ -3,7 +3,9 @@ package feed_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 
@@ -55,6 +57,16 @@ func TestShown(t *testing.T) {
 	} {
 		assert.Equal(t, tt.want, feed.Shown(tt.err, tt.kind), "%v", tt.err)
 	}
+}
+
+func TestBrief(t *testing.T) {
+	t.Parallel()
+	short := strings.Repeat("x", 1000)
+	assert.Equal(t, short, feed.Brief(short))
+	long := feed.Brief("bad: " + strings.Repeat("é", 70_000) + "; send less")
+	assert.LessOrEqual(t, len(long), 1005)
+	assert.True(t, strings.HasPrefix(long, "bad: éé") && strings.HasSuffix(long, "é; send less"))
+	assert.True(t, utf8.ValidString(long))
 }
 
 func TestRefused(t *testing.T) {

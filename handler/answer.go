@@ -54,11 +54,12 @@ func nobody(*call) (string, error) { return "", nil }
 // input reads the parameters of a call.
 type input[In any] func(*call) (*In, error)
 
-// body reads JSON of at most limit bytes. Missing fields have the values of defaults.
-func body[In any](limit int, defaults In) input[In] {
+// body reads JSON of at most limit bytes. Missing fields have the values of defaults; the filled
+// ones must not be empty texts.
+func body[In any](limit int, defaults In, filled ...string) input[In] {
 	return func(c *call) (*In, error) {
 		in := defaults
-		return checked(&in, c.readJSON(limit, &in))
+		return checked(&in, c.readJSON(limit, &in, filled...))
 	}
 }
 
@@ -101,6 +102,9 @@ func serveInput[In any](admit admission, who subject, read input[In], do func(ct
 		}
 		in, err := read(c)
 		if err != nil {
+			return err
+		}
+		if err := c.noQuery(); err != nil {
 			return err
 		}
 		ctx, err := admit(c)

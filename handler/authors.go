@@ -66,7 +66,7 @@ type gridView bool
 
 func (v *gridView) UnmarshalJSON(value []byte) error {
 	*v = string(value) == `"`+grid+`"`
-	if !*v {
+	if !*v && string(value) != `""` {
 		return errors.New("must be grid or omitted")
 	}
 	return nil

@@ -36,6 +36,7 @@ type call struct {
 	lacks    string           // degraded parts of the answer, for the log
 	unsent   bool             // the answer could not be written
 	personal bool             // the answer depends on the caller
+	asked    bool             // the query parameters were read
 	shared   bool             // the answer is the same for all callers, and caches may store it
 	sent     io.LimitedReader // limited reader of the body
 	in       bytes.Buffer     // the body, unless it is streamed

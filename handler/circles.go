@@ -1,6 +1,7 @@
 package handler
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -13,9 +14,9 @@ import (
 
 func (s *server) circleRoutes(route router) {
 	const circle, member, invitation = "/v1/circles/:id", "/v1/circles/:id/members/:agent", "/v1/circles/:id/invitations/:agent"
-	circles := circlesQuery{listQuery: listQuery{Limit: defaultList, id: feed.CheckAgentID}, Of: "owned"}
+	circles := circlesQuery{listQuery: listQuery{Limit: defaultList, id: feed.CheckAgentID}}
 	route(http.MethodGet, "/v1/circles", serveInput(s.gated, s.member, query(circles), s.getCircles))
-	route(http.MethodPut, circle, serveInput(s.gated, s.changer, body(MaxCircleBody, social.CircleChange{}), s.putCircle))
+	route(http.MethodPut, circle, serveInput(s.gated, s.changer, body(MaxCircleBody, social.CircleChange{}, "kind", "post", "history", "members_visible_to", "owner"), s.putCircle))
 	route(http.MethodPatch, circle, serveInput(s.gated, s.changer, patchOf[social.CircleChange](MaxCircleBody), s.patchCircle))
 	route(http.MethodGet, circle, serve(s.gated, s.changer, s.getCircle))
 	route(http.MethodDelete, circle, serve(s.gated, s.changer, s.deleteCircle))
@@ -63,7 +64,7 @@ type circlesQuery struct {
 
 // getCircles answers GET /v1/circles with the circles in which the caller has a role.
 func (s *server) getCircles(ctx context.Context, _ *call, agent string, ask *circlesQuery) (any, error) {
-	role, known := rolesOf[ask.Of]
+	role, known := rolesOf[cmp.Or(ask.Of, "owned")]
 	if !known {
 		return nil, fmt.Errorf("%w: of must be owned, joined or invited, not %.80q", feed.ErrInvalid, ask.Of)
 	}

@@ -291,6 +291,18 @@ func conditioned(r *http.Request) *http.Request {
 	return r
 }
 
+// asking adds a query parameter that no route has.
+func asking(r *http.Request) *http.Request {
+	if strings.HasPrefix(r.URL.Path, "/v1/") {
+		query := r.URL.Query()
+		query.Set(unknownParameter, "7")
+		r.URL.RawQuery = query.Encode()
+	}
+	return r
+}
+
+const unknownParameter = "no_such_parameter"
+
 // anyway has the refusals that every route can be made to give in the same way. A route that
 // answers differently must describe that.
 var anyway = []struct {
@@ -370,6 +382,12 @@ func TestContract(t *testing.T) {
 			note(tokens.call(t, op, once.with("Authorization: Bearer x.y.z")))
 			if op == "GET /readyz" || op == "GET /v1/ranking" {
 				note(unready.call(t, op, once))
+			}
+			if strings.HasPrefix(once.request(t, op).URL.Path, "/v1/") {
+				got := c.call(t, op, once, asking)
+				require.Equal(t, 40001, got.code, "%s", got.body)
+				require.Contains(t, string(got.body), unknownParameter)
+				note(got)
 			}
 			for code, bad := range route.bad {
 				got := c.call(t, op, bad)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -32,16 +33,22 @@ var bodyErrors = strictjson.Errors{
 	"item_id":    feed.ErrBadID,
 }
 
-// decode decodes a body into a struct that already holds the defaults.
-func decode(body []byte, into any) error { return strictjson.Unmarshal(body, into, bodyErrors) }
+// decode decodes a body into a struct that already holds the defaults. The filled fields must not be
+// empty texts, which would be taken for the default.
+func decode(body []byte, into any, filled ...string) error {
+	if err := strictjson.Unmarshal(body, into, bodyErrors); err != nil || len(filled) == 0 {
+		return err
+	}
+	return strictjson.Filled(body, feed.ErrInvalid, filled...)
+}
 
-// readJSON decodes a body of at most limit bytes into a struct.
-func (c *call) readJSON(limit int, into any) error {
+// readJSON decodes a body of at most limit bytes into a struct, as [decode].
+func (c *call) readJSON(limit int, into any, filled ...string) error {
 	body, err := c.readBody(limit)
 	if err != nil {
 		return err
 	}
-	return decode(body, into)
+	return decode(body, into, filled...)
 }
 
 // proposal is a change of the ranking's parameters in the form of GET /v1/ranking; nil if there
@@ -102,6 +109,7 @@ func noteReplaced(notes *[]string, name string, was, is feed.Decay) {
 // decodeQuery decodes the query parameters into a struct by the rules for bodies: only known
 // names, each once, and whole numbers unquoted.
 func (c *call) decodeQuery(into any) error {
+	c.asked = true
 	values, err := url.ParseQuery(c.gin.Request.URL.RawQuery)
 	if err != nil {
 		return fmt.Errorf("%w: the query string is malformed: %w", feed.ErrInvalid, err)
@@ -120,6 +128,19 @@ func (c *call) decodeQuery(into any) error {
 		return fmt.Errorf("in the query: %w", err)
 	}
 	return nil
+}
+
+// noQuery refuses query parameters, unless the route has read them: what a route ignores, the caller
+// has misspelt or relies on.
+func (c *call) noQuery() error {
+	if c.asked || c.gin.Request.URL.RawQuery == "" {
+		return nil
+	}
+	names := slices.Sorted(maps.Keys(c.gin.Request.URL.Query()))
+	if len(names) > 0 {
+		return fmt.Errorf("%w: unknown query parameter %.64q; this route has none", feed.ErrInvalid, names[0])
+	}
+	return c.decodeQuery(&struct{}{}) // malformed
 }
 
 func isNumber(text string) bool {

@@ -84,6 +84,7 @@ func problemOf(err error) problem {
 			} else {
 				p.msg = cmp.Or(feed.Shown(err, p.is), p.msg)
 			}
+			p.msg = feed.Brief(p.msg)
 			return p
 		}
 	}

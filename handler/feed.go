@@ -18,6 +18,9 @@ func (s *server) postFeed(c *call) error {
 	if err != nil {
 		return err
 	}
+	if err := c.noQuery(); err != nil {
+		return err
+	}
 	body, err := c.readBody(MaxFeedBody)
 	if err != nil {
 		return err
@@ -55,7 +58,7 @@ type feedBody struct {
 // decodeFeed reads the body of an agent's call.
 func decodeFeed(body []byte, agent string) (engine.Request, error) {
 	in := feedBody{Limit: engine.DefaultLimit}
-	if err := decode(body, &in); err != nil {
+	if err := decode(body, &in, "feed"); err != nil {
 		return engine.Request{}, err
 	}
 	req := engine.Request{Agent: agent, Action: in.Action, Limit: in.Limit, Silent: in.Silent, Why: in.Why, Feed: in.Feed}

@@ -215,7 +215,7 @@ func (s *server) feedRoutes(route router) {
 	route(http.MethodDelete, profile, s.of(own, s.deps.Engine.RemoveProfile))
 	route(http.MethodDelete, agent+"/learned", s.of(own, s.deps.Engine.ForgetLearned))
 	route(http.MethodDelete, agent, personally(s.of(own, s.deleteAgent)))
-	route(http.MethodPost, "/v1/explain", s.admin(serveInput(s.explainGated, nobody, body(MaxFeedBody, explainBody{Limit: engine.DefaultLimit}), s.postExplain)))
+	route(http.MethodPost, "/v1/explain", s.admin(serveInput(s.explainGated, nobody, body(MaxFeedBody, explainBody{Limit: engine.DefaultLimit}, "feed"), s.postExplain)))
 	s.mutedRoutes(route)
 }
 

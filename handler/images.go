@@ -204,7 +204,7 @@ func (c *call) readDescription(part *multipart.Part, in *postBody) error {
 	if err != nil {
 		return err
 	}
-	return decode(raw, in)
+	return decode(raw, in, postFilled...)
 }
 
 // readImage reserves memory for the largest image until it knows the size.

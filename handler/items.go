@@ -42,6 +42,9 @@ func (s *server) postGraphEvents(c *call) error { return s.upload(c, s.deps.Soci
 // upload reads a body, compressed or not, with read, which stores entries as they arrive. If the
 // upload ends early, the answer reports what was stored before.
 func (s *server) upload(c *call, read func(ctx context.Context, body io.Reader) (api.Upload, error)) error {
+	if err := c.noQuery(); err != nil {
+		return err
+	}
 	r := c.gin.Request
 	if err := mayBeJSON(r); err != nil {
 		return err

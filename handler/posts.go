@@ -46,6 +46,9 @@ func visible(card social.Card) (social.Card, error) {
 	return card, nil
 }
 
+// postFilled are the fields of a new post that must not be empty: "" would mean everybody.
+var postFilled = []string{"reply", "react"}
+
 // postBody is the body of POST /v1/posts.
 type postBody struct {
 	Caption  string           `json:"caption"`
@@ -89,6 +92,9 @@ func (s *server) createPost(c *call) error {
 	if err != nil {
 		return err
 	}
+	if err := c.noQuery(); err != nil {
+		return err
+	}
 	key, err := postKey(c.gin.Request)
 	if err != nil {
 		return err
@@ -97,7 +103,7 @@ func (s *server) createPost(c *call) error {
 		return s.createWithImages(c, author, key)
 	}
 	var in postBody
-	if err := c.readJSON(MaxPostBody, &in); err != nil {
+	if err := c.readJSON(MaxPostBody, &in, postFilled...); err != nil {
 		return err
 	}
 	if len(in.Images) > 0 {

@@ -106,6 +106,8 @@ func TestGridTiles(t *testing.T) {
 		`{"id":"post:q","created_at":1772791100,"likes":4,"comments":2,"caption":"A post of u_2","image_count":0,"audience":{"public":true}}],"next_cursor":"post:q:1772791100","has_more":false}}`
 	require.Equal(t, want, f.do(t, "GET", "/v1/authors/u_2/posts?view=grid", "", asAgent).body)
 	require.Equal(t, want, f.do(t, "GET", "/v1/authors/u_2/posts?view=grid", "").body)
+	require.Equal(t, f.do(t, "GET", "/v1/authors/u_2/posts", "", asAgent).body, f.do(t, "GET", "/v1/authors/u_2/posts?view=", "", asAgent).body)
+	require.Equal(t, f.do(t, "GET", "/v1/circles", "", asAgent).body, f.do(t, "GET", "/v1/circles?of=", "", asAgent).body)
 	for i := range 9 {
 		publish(t, store, social.Post{Author: "u_2", CreatedAt: int64(1772791000 + i)})
 	}
@@ -114,7 +116,7 @@ func TestGridTiles(t *testing.T) {
 	rest := data[pageOfEntries](t, f.do(t, "GET", "/v1/authors/u_2/posts?view=grid&limit=5&cursor="+*page.Next, ""))
 	require.Len(t, rest.Items, 1)
 	require.False(t, rest.HasMore)
-	for _, view := range []string{"list", "Grid", "", "1", "grid&view=grid"} {
+	for _, view := range []string{"list", "Grid", "1", "grid&view=grid"} {
 		require.Equal(t, 40001, f.do(t, "GET", "/v1/authors/u_2/posts?view="+view, "").Code, view)
 	}
 	require.Equal(t, 40003, f.do(t, "GET", "/v1/authors/u_2/posts?view=grid&limit=0", "").Code)
@@ -399,15 +401,18 @@ func TestFollowSeveralAuthors(t *testing.T) {
 	}
 	path := "/v1/agents/u_1/following"
 	require.Len(t, data[pageOfEntries](t, f.do(t, "GET", "/v1/timeline", "", asAgent)).Items, 1, "there is a list")
-	got := f.do(t, "POST", path, `{"authors":["u_2","u_3","u_4","u_2"]}`, asAgent)
+	got := f.do(t, "POST", path, `{"authors":["u_1","u_2","u_3","u_4","u_2"]}`, asAgent)
 	out := data[api.Followed](t, got)
 	require.Equal(t, 1, out.Changed, got.body)
-	require.Len(t, out.Refused, 1)
-	require.Equal(t, "u_3", out.Refused[0].Author)
-	require.Equal(t, 40301, out.Refused[0].Code)
+	require.Len(t, out.Refused, 2)
+	for i, want := range []api.FollowRefused{{Author: "u_1", Code: 40001}, {Author: "u_3", Code: 40301}} {
+		require.NotEmpty(t, out.Refused[i].Msg)
+		out.Refused[i].Msg = ""
+		require.Equal(t, want, out.Refused[i])
+	}
 	require.Len(t, data[pageOfEntries](t, f.do(t, "GET", "/v1/timeline", "", asAgent)).Items, 2)
 	for body, code := range map[string]int{
-		`{"authors":[]}`: 40001, `{}`: 40001, `{"authors":["u_1"]}`: 40001, `{"authors":["u_2","a b"]}`: 40004,
+		`{"authors":[]}`: 40001, `{}`: 40001, `{"authors":["u_2","a b"]}`: 40004,
 		`{"authors":["x"` + strings.Repeat(`,"x"`, MaxFollows) + `]}`: 40001,
 	} {
 		require.Equal(t, code, f.do(t, "POST", path, body, asAgent).Code, body)

@@ -86,6 +86,10 @@ type Authors interface {
 	// unknown or blocks the reader is feed.ErrNotFound.
 	Author(ctx context.Context, reader, author string) (AuthorInfo, error)
 
+	// CardsByAuthor returns the id, name and image of authors, in order, as the cards of their posts
+	// have them. An unknown author has only the id.
+	CardsByAuthor(ctx context.Context, ids []string) ([]Author, error)
+
 	// EraseAuthor erases an author. When it returns, their card is deleted and their posts are
 	// hidden. It enqueues a job that removes posts and followers with [Authors.EraseSome]. Posts
 	// that the author publishes later are not affected. An unknown author is no error.

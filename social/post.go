@@ -1,6 +1,7 @@
 package social
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 
@@ -142,6 +143,25 @@ type Edit struct {
 	Alts    *[]string `json:"alts,omitempty"` // one for each image
 	// Reply is who may reply from now on; existing replies stay. An agent can only narrow it.
 	Reply *Right `json:"reply,omitempty"`
+}
+
+// Keeps reports whether an edit leaves a post as its readers see it.
+func (e Edit) Keeps(p *Post) bool {
+	edited := *p
+	if e.Caption != nil {
+		edited.Caption = *e.Caption
+	}
+	if e.Tags != nil {
+		edited.Tags = *e.Tags
+	}
+	if e.Alts != nil {
+		edited.Images = slices.Clone(p.Images)
+		setAlts(edited.Images, *e.Alts)
+	}
+	if e.Reply != nil {
+		edited.Reply = p.normal(*e.Reply)
+	}
+	return bytes.Equal(edited.Content(), p.Content())
 }
 
 // Narrows reports whether a right is for fewer than another, or the same.

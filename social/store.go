@@ -136,7 +136,8 @@ type Posts interface {
 	// agent; "" is an admin or another system, with the card of a reader without an agent. A post that
 	// by may not see is feed.ErrNotFound, one that is not theirs feed.ErrForbidden; a remote post has
 	// no owner here. An edit that leaves neither caption nor image, or has another number of alt texts
-	// than the post has images, is feed.ErrRule. An event for an unknown post is stored until the post
+	// than the post has images, is feed.ErrRule. One made here that leaves the post as its readers see
+	// it changes nothing, not even the time of the last edit. An event for an unknown post is stored until the post
 	// is created; it returns the zero Written.
 	EditPost(ctx context.Context, id, by string, e Edit, at time.Time) (Written, error)
 

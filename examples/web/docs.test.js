@@ -126,3 +126,28 @@ test('the list for SWR stays as it is until the reader asks for another', { skip
   assert.ok((await page.evaluate(ids)).every((/** @type {string} */ id) => !before.includes(id)));
   assert.deepEqual(page.complaints, []);
 });
+
+/** A page that publishes a photo of more than 5 MiB, and tries a file that is no picture. */
+const photo = `
+import { client } from './feed.js';
+import { smaller } from './smaller.js';
+
+const canvas = new OffscreenCanvas(3000, 2000);
+const noise = new ImageData(3000, 2000);
+for (let i = 0; i < noise.data.length; i += 65_536) crypto.getRandomValues(noise.data.subarray(i, i + 65_536));
+canvas.getContext('2d').putImageData(noise, 0, 0);
+const file = await canvas.convertToBlob({ type: 'image/png' });
+const post = await client.createPost({ caption: 'A photo', images: [{ data: await smaller(file), alt: 'Noise' }] });
+const small = new Blob(['x'], { type: 'image/png' });
+const heic = new File(['ftypheic'], 'IMG_1.HEIC', { type: 'image/heic' });
+globalThis.done = { size: file.size, width: post.images[0].width, same: await smaller(small) === small, refused: await smaller(heic).catch((error) => error.message) };
+`;
+
+test('a photo that is too large is made smaller', { skip }, async () => {
+  const page = await serve({ 'src/main.jsx': photo });
+  await page.shows('Boolean(globalThis.done)');
+  const { size, width, same, refused } = await page.evaluate('done');
+  assert.ok(size > 5 * 2 ** 20);
+  assert.deepEqual([width, same], [2560, true]);
+  assert.match(refused, /cannot read IMG_1.HEIC/);
+});

@@ -43,9 +43,17 @@ const (
 
 // Suggestion is an author whom an agent may want to follow.
 type Suggestion struct {
-	Author string `json:"author"`
-	Reason string `json:"reason"`
-	Count  int    `json:"count,omitempty"` // the friends who follow the author, rounded down; 0 without [FollowedBy]
+	Author string     `json:"author"`
+	Card   PostAuthor `json:"card"`
+	Reason string     `json:"reason"`
+	Count  int        `json:"count,omitempty"` // the friends who follow the author, rounded down; 0 without [FollowedBy]
+}
+
+// PostAuthor is an author as their posts have them.
+type PostAuthor struct {
+	ID       string `json:"id"`
+	Name     string `json:"name"` // "" if the author has set none
+	ImageURL string `json:"image_url"`
 }
 
 // Suggestions lists authors whom an agent may want to follow.

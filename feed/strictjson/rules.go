@@ -2,12 +2,14 @@ package strictjson
 
 import (
 	"bytes"
+	"cmp"
 	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"reflect"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -75,7 +77,7 @@ func wholeNumbers[T int | int64]() *json.Unmarshalers {
 		if err != nil {
 			// A float64 holds every whole number up to 2^53.
 			f, floatErr := strconv.ParseFloat(string(text), 64)
-			if floatErr != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
+			if floatErr != nil || math.Abs(f) > 1<<53 || !isWhole(string(text)) {
 				return &json.SemanticError{JSONKind: '0', JSONValue: text.Clone(), GoType: reflect.TypeFor[T](), Err: strconv.ErrSyntax}
 			}
 			n = int64(f)
@@ -83,6 +85,19 @@ func wholeNumbers[T int | int64]() *json.Unmarshalers {
 		*to = T(n)
 		return nil
 	})
+}
+
+// isWhole reports whether a number has no fraction. A float64 has lost those of 1e-400 and of
+// 1.00000000000000000001.
+func isWhole(number string) bool {
+	mantissa, power, _ := strings.Cut(strings.ToLower(number), "e")
+	digits, fraction, _ := strings.Cut(strings.TrimPrefix(mantissa, "-"), ".")
+	significant := strings.TrimRight(digits+fraction, "0")
+	if significant == "" {
+		return true
+	}
+	exponent, err := strconv.Atoi(cmp.Or(power, "0"))
+	return err == nil && exponent+len(digits)-len(significant) >= 0
 }
 
 // shallow stores a value as written, if it is not nested too deeply.

@@ -55,6 +55,24 @@ func Members(data []byte, is error) (map[string]stdjson.RawMessage, error) {
 	return members, nil
 }
 
+// Filled checks that none of the named fields of an object that [Unmarshal] accepted is an empty
+// text, which a struct cannot distinguish from a field that is left out. The error wraps is.
+func Filled(data []byte, is error, names ...string) error {
+	if !bytes.Contains(data, []byte(`""`)) {
+		return nil
+	}
+	members, err := Members(data, is)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if string(members[name]) == `""` {
+			return fmt.Errorf("%w: %s must not be empty; leave it out for its default", is, name)
+		}
+	}
+	return nil
+}
+
 // UnmarshalStored decodes stored data, which was accepted earlier. Duplicate and unknown fields and
 // invalid UTF-8 are not errors.
 func UnmarshalStored(data []byte, into any) error {

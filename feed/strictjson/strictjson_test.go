@@ -103,6 +103,9 @@ func TestUnmarshalRefuses(t *testing.T) {
 		{`{"entries":[{},{"id":1}]}`, "bad id: entries[1].id must be a string, not a number", errID},
 		{`{"entries":[{"upper":"a"}]}`, "bad: entries[0].upper must be in capitals", errBad},
 		{`{"limit":9007199254740994.0}`, "bad limit: limit must be a whole number, not 9007199254740994.0", errLimit},
+		{`{"limit":1e-400}`, "bad limit: limit must be a whole number, not 1e-400", errLimit},
+		{`{"limit":1.00000000000000000001}`, "bad limit: limit must be a whole number, not 1.00000000000000000001", errLimit},
+		{`{"limit":15e-1}`, "bad limit: limit must be a whole number, not 15e-1", errLimit},
 		{`{"ids":["a",null]}`, "bad id: ids[1] must be a string, not null", errID},
 		{`{"entries":[null]}`, "bad: entries[0] must be an object, not null", errBad},
 		{`{"weights":{"go":null}}`, "bad: weights.go must be a number, not null", errBad},
@@ -129,6 +132,26 @@ func TestUnmarshalRefuses(t *testing.T) {
 			require.Less(t, len(err.Error()), 300)
 		})
 	}
+}
+
+func TestUnmarshalExactWholeNumbers(t *testing.T) {
+	t.Parallel()
+	for number, want := range map[string]int{
+		"0.0": 0, "-0": 0, "0e99999999999": 0, "1.50e1": 15, "1e+2": 100, "20E-1": 2, "0.0050e3": 5, "-7.0": -7, "100e-2": 1,
+	} {
+		got := body{Limit: 99}
+		require.NoError(t, Unmarshal([]byte(`{"limit":`+number+`}`), &got, kinds), number)
+		require.Equal(t, want, got.Limit, number)
+	}
+}
+
+func TestFilled(t *testing.T) {
+	t.Parallel()
+	for _, object := range []string{`{}`, `{"text":"x"}`, `{"text":null,"raw":""}`, `{"raw":{"text":""}}`} {
+		require.NoError(t, Filled([]byte(object), errBad, "text", "ids"), object)
+	}
+	require.EqualError(t, Filled([]byte(`{"ids":[], "text" : ""}`), errBad, "text", "ids"), "bad: text must not be empty; leave it out for its default")
+	require.ErrorIs(t, Filled([]byte(`{"t\u0065xt":""}`), errBad, "text"), errBad)
 }
 
 func TestUnmarshalStoredOlderForms(t *testing.T) {

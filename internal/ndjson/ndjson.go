@@ -246,7 +246,7 @@ func (p *reading) tooBig(line int, data []byte) {
 
 func (p *reading) reject(line int, id string, why error) {
 	p.report.Rejected++
-	rejection := api.Rejection{Line: line, ID: clip(id), Reason: p.kind.Reason(why)}
+	rejection := api.Rejection{Line: line, ID: clip(id), Reason: feed.Brief(p.kind.Reason(why))}
 	if p.cfg.Reject != nil {
 		p.cfg.Reject(rejection)
 	} else if len(p.report.Errors) < p.cfg.MaxErrors {

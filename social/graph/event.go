@@ -141,6 +141,9 @@ func Parse(typ string, data []byte) (Event, error) {
 	if err := strictjson.Unmarshal(data, e.body, kinds); err != nil {
 		return e, err
 	}
+	if err := strictjson.Filled(data, kinds[""], "reply", "react", "kind", "post", "history", "members_visible_to"); err != nil {
+		return e, err
+	}
 	if err := cmp.Or(e.body.check(), checkTime(e.At())); err != nil {
 		return e, feed.Errorf(feed.ErrInvalid, "bad event: %w", err)
 	}

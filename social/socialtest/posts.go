@@ -31,6 +31,9 @@ func cards(e *env) {
 	require.Nil(e, got[3].Content)
 	require.Equal(e, social.Author{ID: "a", Name: "Ada", ImageURL: "https://example.com/a.png"}, got[0].Author)
 
+	require.Equal(e, []social.Author{{ID: "x"}, got[0].Author, {ID: "x"}}, must[[]social.Author](e)(e.CardsByAuthor(e.ctx, []string{"x", "a", "x"})))
+	require.Empty(e, must[[]social.Author](e)(e.CardsByAuthor(e.ctx, nil)))
+
 	caption := "edited"
 	edited := e.edited(a.ID, "a", social.Edit{Caption: &caption})
 	require.Equal(e, int64(2), edited.Version)
@@ -202,6 +205,15 @@ func edit(e *env) {
 	require.Equal(e, p.CreatedAt, e.card("m", p.ID).CreatedAt, "an edit never moves a post")
 	e.pass(time.Minute)
 	require.Equal(e, want, e.edited(p.ID, "a", social.Edit{}))
+	right, shown := want.Reply, want.AllTags()
+	for _, same := range []social.Edit{
+		{Caption: &caption}, {Tags: &tags}, {Tags: &[]string{"u", "U"}}, {Alts: &alts}, {Reply: &right},
+		{Caption: &caption, Tags: &shown, Alts: &alts, Reply: &right}, // what an app has read
+	} {
+		require.Equal(e, want, e.edited(p.ID, "a", same))
+		require.Equal(e, want, e.edited(p.ID, "", same))
+	}
+	require.Equal(e, want, e.row(p.ID), "an edit that changes nothing is none")
 
 	try := func(id, by string, edit social.Edit) error {
 		_, err := e.EditPost(e.ctx, id, by, edit, here)

@@ -41,6 +41,9 @@ func (e *env) steps() []step {
 		{"replace members", func() error {
 			return second(e.PutCircle(e.ctx, social.Circle{ID: "c", Owner: "a"}, []string{"m", "o"}, here))
 		}, []string{"member c/n", "member c/o"}},
+		{"put it again", func() error {
+			return second(e.PutCircle(e.ctx, social.Circle{ID: "c", Owner: "a"}, []string{"m", "o"}, here))
+		}, nil},
 		{"rename circle", func() error {
 			return second(e.PutCircle(e.ctx, social.Circle{ID: "c", Owner: "a", Name: "x"}, nil, here))
 		}, nil},
@@ -53,6 +56,9 @@ func (e *env) steps() []step {
 		{"edit a public post", func() error {
 			return second(e.EditPost(e.ctx, "post:public", "a", social.Edit{Caption: &caption}, here))
 		}, []string{"index post:public"}},
+		{"edit it to what it is", func() error {
+			return second(e.EditPost(e.ctx, "post:public", "a", social.Edit{Caption: &caption}, here))
+		}, nil},
 		{"edit another", func() error {
 			return second(e.EditPost(e.ctx, "post:circle", "a", social.Edit{Caption: &caption}, here))
 		}, nil},

@@ -157,6 +157,28 @@ func (s *Store) Author(ctx context.Context, reader, author string) (social.Autho
 	return info, nil
 }
 
+// CardsByAuthor implements [social.Authors].
+func (s *Store) CardsByAuthor(ctx context.Context, ids []string) ([]social.Author, error) {
+	known := make(map[string]social.Author, len(ids))
+	err := s.read(ctx, func(q *Query) {
+		q.each(func(scan Scan) error {
+			var a social.Author
+			err := scan(&a.ID, &a.Name, &a.ImageURL)
+			known[a.ID] = a
+			return err
+		}, `SELECT id, name, image_url FROM authors WHERE id `+ofList, ids)
+	})
+	if err != nil {
+		return nil, s.failed(ctx, "read authors", err)
+	}
+	list := make([]social.Author, len(ids))
+	for i, id := range ids {
+		list[i] = known[id]
+		list[i].ID = id
+	}
+	return list, nil
+}
+
 // postCounts are the stored counts of an author's posts by who may see them.
 type postCounts struct{ public, followers, own int64 }
 

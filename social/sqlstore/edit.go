@@ -32,7 +32,9 @@ func (s *Store) EditPost(ctx context.Context, id, by string, e social.Edit, at t
 			}
 		}
 		stamp := social.ChangeTime(at, t.now, r.Latest())
-		edited := r.Edit(e, stamp)
+		// An event counts even if it repeats a value: the same events leave the same post in any order.
+		repeats := at.IsZero() && e.Keeps(&r.Post)
+		edited := !repeats && r.Edit(e, stamp)
 		if edited {
 			t.saveHere(r, at, stamp)
 			if r.Alive() {

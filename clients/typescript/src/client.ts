@@ -1,8 +1,9 @@
+import { bindMethods } from './bound.js';
 import { postBody, type NewPost, type PostEdit } from './posts.js';
-import type { Call, CallOptions, Options } from './options.js';
+import type { CallOptions, Options } from './options.js';
 import { stream, type News, type StreamOptions } from './stream.js';
 import { Transport } from './transport.js';
-import type { AgentPage, AgentProfile, EventsTaken, FeedEvent, FeedName, Followed, GuestPage, Likes, MutedList, Page, Post, PostPage, Profile, Suggestions, TilePage } from './types.js';
+import type { AgentPage, AgentProfile, EventsTaken, FeedEvent, FeedName, Followed, GuestPage, Likes, MutedList, Page, Post, PostPage, Profile, RouteCall, Suggestions, TilePage } from './types.js';
 import { newID } from './wait.js';
 
 /** One call of the feed. */
@@ -60,21 +61,22 @@ export class Client {
   /** Throws a TypeError if `server` is neither a URL nor a path on the page's own server. */
   constructor(options: Options) {
     this.#transport = new Transport(options);
+    bindMethods(this, Client.prototype);
   }
 
   /**
    * Makes a call, retries it if that is safe, and returns the `data` of the answer, of type
    * `Data`: `client.do<Data<'/v1/circles', 'get'>>({ method: 'GET', path: '/v1/circles',
-   * repeatable: true })`.
+   * repeatable: true })`. A method and a path that are of no route do not compile.
    */
-  do<T>(call: Call, options?: CallOptions): Promise<T> {
+  do<T>(call: RouteCall, options?: CallOptions): Promise<T> {
     return this.#transport.do<T>(call, options);
   }
 
   /** POST /v1/feed. {@link Feed} adds the state of one list. */
   feed<Own = unknown>(ask: Ask, options?: CallOptions): Promise<Page<Own>> {
     const body = ask.silent ? ask : { ...ask, request_id: ask.request_id ?? newID() };
-    return this.do({ method: 'POST', path: '/v1/feed', body, repeatable: true }, options);
+    return this.#transport.do({ method: 'POST', path: '/v1/feed', body, repeatable: true }, options);
   }
 
   /**
@@ -91,7 +93,7 @@ export class Client {
    */
   async seen(ids: string[], options?: CallOptions): Promise<void> {
     for (let i = 0; i < ids.length; i += most) {
-      await this.do({ method: 'POST', path: '/v1/impressions', body: { ids: ids.slice(i, i + most) }, repeatable: true }, options);
+      await this.#transport.do({ method: 'POST', path: '/v1/impressions', body: { ids: ids.slice(i, i + most) }, repeatable: true }, options);
     }
   }
 
@@ -103,7 +105,7 @@ export class Client {
     const all: EventsTaken = { accepted: 0, not_shown: 0 };
     for (let i = 0; i < events.length; i += most) {
       const body = { events: events.slice(i, i + most) };
-      const taken = await this.do<EventsTaken>({ method: 'POST', path: '/v1/events', body, repeatable: true }, options);
+      const taken = await this.#transport.do<EventsTaken>({ method: 'POST', path: '/v1/events', body, repeatable: true }, options);
       all.accepted += taken.accepted;
       all.not_shown += taken.not_shown;
     }
@@ -142,7 +144,7 @@ export class Client {
   createPost(post: NewPost, options: CallOptions = {}): Promise<Post> {
     const { key = newID(), ...rest } = post;
     const timeout = options.timeout ?? (post.images?.length ? uploadTimeout : undefined);
-    return this.do({
+    return this.#transport.do({
       method: 'POST', path: '/v1/posts', body: postBody(rest), headers: { 'Idempotency-Key': key }, repeatable: true,
     }, { ...options, ...(timeout !== undefined && { timeout }) });
   }
@@ -178,7 +180,7 @@ export class Client {
 
   /** PATCH /v1/posts/{id}: omitted fields are unchanged. Returns the updated post. */
   editPost(id: string, edit: PostEdit, options?: CallOptions): Promise<Post> {
-    return this.do({ method: 'PATCH', path: postPath(id), body: edit, repeatable: true }, options);
+    return this.#transport.do({ method: 'PATCH', path: postPath(id), body: edit, repeatable: true }, options);
   }
 
   /**
@@ -186,7 +188,7 @@ export class Client {
    * have deleted it.
    */
   async deletePost(id: string, options?: CallOptions): Promise<void> {
-    await this.do({ method: 'DELETE', path: postPath(id), repeatable: true }, options);
+    await this.#transport.do({ method: 'DELETE', path: postPath(id), repeatable: true }, options);
   }
 
   /**
@@ -195,17 +197,17 @@ export class Client {
    * reader's. Only its author is told the reason, in `in_feed.removed`.
    */
   async removePost(id: string, why: { circle?: string | undefined; reason?: string | undefined } = {}, options?: CallOptions): Promise<void> {
-    await this.do({ method: 'DELETE', path: `${postPath(id)}${query({ circle: why.circle, reason: why.reason })}`, repeatable: true }, options);
+    await this.#transport.do({ method: 'DELETE', path: `${postPath(id)}${query({ circle: why.circle, reason: why.reason })}`, repeatable: true }, options);
   }
 
   /** PUT /v1/posts/{id}/like. */
   likePost(id: string, options?: CallOptions): Promise<Likes> {
-    return this.do({ method: 'PUT', path: `${postPath(id)}/like`, repeatable: true }, options);
+    return this.#transport.do({ method: 'PUT', path: `${postPath(id)}/like`, repeatable: true }, options);
   }
 
   /** DELETE /v1/posts/{id}/like. */
   unlikePost(id: string, options?: CallOptions): Promise<Likes> {
-    return this.do({ method: 'DELETE', path: `${postPath(id)}/like`, repeatable: true }, options);
+    return this.#transport.do({ method: 'DELETE', path: `${postPath(id)}/like`, repeatable: true }, options);
   }
 
   /**
@@ -223,7 +225,7 @@ export class Client {
    */
   followMany(...given: ForAgent<[authors: string[], options?: CallOptions]>): Promise<Followed> {
     const [agent, authors, options] = withAgent(given, 1);
-    return this.do({ method: 'POST', path: `${agentPath(agent)}/following`, body: { authors }, repeatable: true }, options);
+    return this.#transport.do({ method: 'POST', path: `${agentPath(agent)}/following`, body: { authors }, repeatable: true }, options);
   }
 
   /**
@@ -276,7 +278,7 @@ export class Client {
    */
   putProfile(...given: ForAgent<[profile: Profile, options?: CallOptions]>): Promise<Profile> {
     const [agent, profile, options] = withAgent(given, 1);
-    return this.do({ method: 'PUT', path: profilePath(agent), body: profile, repeatable: true }, options);
+    return this.#transport.do({ method: 'PUT', path: profilePath(agent), body: profile, repeatable: true }, options);
   }
 
   /**
@@ -285,7 +287,7 @@ export class Client {
    */
   patchProfile(...given: ForAgent<[patch: Record<string, unknown>, options?: CallOptions]>): Promise<Profile> {
     const [agent, patch, options] = withAgent(given, 1);
-    return this.do({ method: 'PATCH', path: profilePath(agent), body: patch, repeatable: true }, options);
+    return this.#transport.do({ method: 'PATCH', path: profilePath(agent), body: patch, repeatable: true }, options);
   }
 
   /**
@@ -304,11 +306,11 @@ export class Client {
   }
 
   #get<T>(path: string, options?: CallOptions): Promise<T> {
-    return this.do({ method: 'GET', path, repeatable: true }, options);
+    return this.#transport.do({ method: 'GET', path, repeatable: true }, options);
   }
 
   async #change(method: 'PUT' | 'DELETE', path: string, options?: CallOptions): Promise<boolean> {
-    const { changed } = await this.do<{ changed: boolean }>({ method, path, repeatable: true }, options);
+    const { changed } = await this.#transport.do<{ changed: boolean }>({ method, path, repeatable: true }, options);
     return changed;
   }
 }

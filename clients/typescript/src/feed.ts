@@ -1,4 +1,5 @@
 import { BadgeWatch, type Badge, type BadgeOptions } from './badge.js';
+import { bindMethods } from './bound.js';
 import type { Ask, Client } from './client.js';
 import { FreshetError } from './errors.js';
 import type { CallOptions } from './options.js';
@@ -61,6 +62,7 @@ export class Feed<Own = unknown> {
   constructor(client: Client, options: FeedOptions = {}) {
     this.client = client;
     this.#options = options;
+    bindMethods(this, Feed.prototype);
   }
 
   /**

@@ -383,6 +383,9 @@ export interface paths {
          * @description Fields that are left out stay as they are. The post's audience and its position in
          *     timelines do not change. Only an admin can edit a post that came from another system.
          *
+         *     An edit that leaves the post as its readers see it, such as one with the values that a GET
+         *     has returned, changes nothing: `edited_at` stays.
+         *
          *     `reply` can only be narrowed: from `public` to `followers` or `audience`, and from these to
          *     `none`. Existing replies stay. An admin can also widen it.
          */
@@ -577,8 +580,8 @@ export interface paths {
         /**
          * Follow several authors
          * @description The agent keeps its other follows. The timeline has the posts of the new authors from the
-         *     next call on. Each author is accepted or refused separately, as with `PUT`. If an id is
-         *     malformed, or is the agent's own, the whole call fails with 400 and changes nothing. If
+         *     next call on. Each author is accepted or refused separately, as with `PUT`; the agent's own
+         *     id is refused. If an id is malformed, the whole call fails with 400 and changes nothing. If
          *     `social.follows` is `app`, only an admin may do this.
          */
         post: operations["followMany"];
@@ -2226,6 +2229,12 @@ export interface components {
             type: "click" | "like" | "dislike" | "hide";
             id: components["schemas"]["ItemID"];
         };
+        PostAuthor: {
+            id: components["schemas"]["AgentID"];
+            /** @description `""` if the author has set none. */
+            name: string;
+            image_url: string;
+        };
         NoData: Record<string, never>;
         PostID: string;
         /**
@@ -3049,12 +3058,6 @@ export interface components {
             public?: boolean;
             followers?: boolean;
         };
-        PostAuthor: {
-            id: components["schemas"]["AgentID"];
-            /** @description `""` if the author has set none. */
-            name: string;
-            image_url: string;
-        };
         PostInFeedCirclesEntry: {
             id: components["schemas"]["AgentID"];
             name: string;
@@ -3868,7 +3871,7 @@ export interface components {
              * @description Number of authors who were not followed before.
              */
             changed: number;
-            /** @description Authors who could not be followed, for example because they block the agent. Empty if there are none. */
+            /** @description Authors who could not be followed, for example because they block the agent, or are the agent. Empty if there are none. */
             refused: components["schemas"]["FollowManyAnswerDataRefusedEntry"][];
         };
         FollowManyAnswer: {
@@ -3880,6 +3883,7 @@ export interface components {
         };
         GetSuggestionsAnswerDataAuthorsEntry: {
             author: components["schemas"]["AgentID"];
+            card: components["schemas"]["PostAuthor"];
             /** @enum {string} */
             reason: "followed_by" | "popular" | "new";
             /**
@@ -4418,17 +4422,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The id in the path or the id of the caller is malformed. */
-        BadID: {
-            headers: {
-                "X-Request-ID": components["headers"]["CallID"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description The body, a header or an id is invalid. Do not retry the call unchanged. */
+        /** @description The body, a parameter, a header or an id is invalid. Do not retry the call unchanged. */
         BadBodyOrID: {
             headers: {
                 "X-Request-ID": components["headers"]["CallID"];
@@ -5020,7 +5014,16 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
-            400: components["responses"]["BadID"];
+            /** @description The id in the path or the id of the caller is malformed. */
+            400: {
+                headers: {
+                    "X-Request-ID": components["headers"]["CallID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             401: components["responses"]["Unauthenticated"];
             404: components["responses"]["NotFound"];
             /** @description The requested range is outside the image. `Content-Range` has the size of the image. */
@@ -5060,7 +5063,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["Post"];
-            400: components["responses"]["BadID"];
+            400: components["responses"]["BadBodyOrID"];
             401: components["responses"]["Unauthenticated"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
@@ -5294,7 +5297,7 @@ export interface operations {
                     "application/json": components["schemas"]["GetAuthorAnswer"];
                 };
             };
-            400: components["responses"]["BadID"];
+            400: components["responses"]["BadBodyOrID"];
             401: components["responses"]["Unauthenticated"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
@@ -5887,7 +5890,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["Circle"];
-            400: components["responses"]["BadID"];
+            400: components["responses"]["BadBodyOrID"];
             401: components["responses"]["Unauthenticated"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
@@ -6570,7 +6573,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["Profile"];
-            400: components["responses"]["BadID"];
+            400: components["responses"]["BadBodyOrID"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -7158,7 +7161,7 @@ export interface operations {
                     "application/json": components["schemas"]["GetItemAnswer"];
                 };
             };
-            400: components["responses"]["BadID"];
+            400: components["responses"]["BadBodyOrID"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -7304,6 +7307,7 @@ export interface operations {
         responses: {
             200: components["responses"]["RankingVersion"];
             304: components["responses"]["NotModified"];
+            400: components["responses"]["BadBody"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             500: components["responses"]["Internal"];
@@ -7616,7 +7620,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["Promotion"];
-            400: components["responses"]["BadID"];
+            400: components["responses"]["BadBodyOrID"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];

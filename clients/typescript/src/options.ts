@@ -15,7 +15,7 @@ export interface Options {
   /**
    * A Bearer token of an agent, for servers in jwt mode. A function is called before each try,
    * so that it can renew an expiring token, and once more after a 401; the call fails with its
-   * error.
+   * error. Calls at the same time share one answer of the function.
    */
   token?: string | (() => string | Promise<string>) | undefined;
   /** Further headers, such as `X-Admin-Token`. */

@@ -1,5 +1,5 @@
 import { FreshetError } from './errors.js';
-import type { Transport } from './transport.js';
+import type { Sent, Transport } from './transport.js';
 import { isRefusedToken, mayHelp, open, reach, unreachable } from './transport.js';
 import { Deadline, backoff, sleep, throwIfAborted, unlessAborted } from './wait.js';
 
@@ -42,11 +42,12 @@ export async function* stream(
   transport: Transport, { last = '', signal, onRetry }: StreamOptions = {}, silence = 60_000,
 ): AsyncGenerator<News, never> {
   const at = { last, pause: 1000, silence };
+  const sent: Sent = {};
   let renewed = typeof transport.options.token !== 'function';
   for (let failures = 1; ; failures++) {
     let cause: FreshetError;
     try {
-      for await (const news of connect(transport, at, signal)) {
+      for await (const news of connect(transport, at, sent, signal)) {
         failures = 0;
         renewed = typeof transport.options.token !== 'function';
         yield news;
@@ -55,6 +56,7 @@ export async function* stream(
     } catch (error) {
       if (!renewed && isRefusedToken(error)) {
         renewed = true;
+        sent.refused = sent.token;
         continue;
       }
       if (!mayHelp(error, true)) throw error;
@@ -71,10 +73,10 @@ export async function* stream(
  * Yields the events of one connection, and stores in `at` the position and the pause that the
  * server requests.
  */
-async function* connect(transport: Transport, at: { last: string; pause: number; silence: number }, signal?: AbortSignal): AsyncGenerator<News> {
+async function* connect(transport: Transport, at: { last: string; pause: number; silence: number }, sent: Sent, signal?: AbortSignal): AsyncGenerator<News> {
   const deadline = new Deadline(transport.options.timeout, signal);
   const begin = async () => {
-    const headers = await transport.headers({ Accept: 'text/event-stream', ...(at.last && { 'Last-Event-ID': at.last }) });
+    const headers = await transport.headers(sent, { Accept: 'text/event-stream', ...(at.last && { 'Last-Event-ID': at.last }) });
     return bodyOf(await transport.send({ method: 'GET', path: '/v1/stream', headers }, deadline.signal));
   };
   try {

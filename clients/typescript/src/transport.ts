@@ -14,12 +14,21 @@ interface Change {
   ended: Promise<void>;
 }
 
+/** The token of a call's latest try, and the one that the server has refused. */
+export interface Sent {
+  token?: string | undefined;
+  refused?: string | undefined;
+}
+
 /** Makes calls and retries them. {@link Client} has the routes. */
 export class Transport {
   readonly options: Omit<Options, keyof typeof defaults> & typeof defaults;
   /** The URL of the server, without a trailing slash. */
   readonly base: string;
   readonly #changes = new Map<string, Change[]>(); // by path
+  /** The pending call of the token function. */
+  #asked: { token: Promise<string>; until: number } | undefined;
+  #token: string | undefined; // the last that the function has returned
 
   constructor(options: Options) {
     this.base = baseOf(String(options.server));
@@ -76,12 +85,14 @@ export class Transport {
     const { tries, pause, onRetry, token } = this.options;
     const start = performance.now();
     let renewed = typeof token !== 'function';
+    const sent: Sent = {};
     for (let n = 1; ; n++) {
       try {
-        return await this.#once<T>(call, options, read);
+        return await this.#once<T>(call, options, read, sent);
       } catch (error) {
         if (!renewed && isRefusedToken(error)) {
           renewed = true;
+          sent.refused = sent.token;
           n--;
           continue;
         }
@@ -95,10 +106,10 @@ export class Transport {
     }
   }
 
-  async #once<T>(call: Call, { signal, timeout = this.options.timeout }: CallOptions, read: (response: Response) => Promise<T>): Promise<T> {
+  async #once<T>(call: Call, { signal, timeout = this.options.timeout }: CallOptions, read: (response: Response) => Promise<T>, sent: Sent): Promise<T> {
     const deadline = new Deadline(timeout, signal);
     const answer = async () => {
-      const headers = await this.headers(call.headers);
+      const headers = await this.headers(sent, call.headers);
       return read(await this.send({ ...call, headers }, deadline.signal));
     };
     try {
@@ -113,16 +124,36 @@ export class Transport {
   }
 
   /** Returns the headers of one try, including authentication. */
-  async headers(more?: Record<string, string>): Promise<Record<string, string>> {
+  async headers(sent: Sent, more?: Record<string, string>): Promise<Record<string, string>> {
     const { agent, token, headers } = this.options;
-    const bearer = typeof token === 'function' ? await token() : token;
+    const { refused } = sent;
+    sent.refused = undefined;
+    sent.token = typeof token === 'function' ? await this.#ask(token, refused) : token;
     return {
       Accept: 'application/json',
       ...(agent && { 'X-Agent-ID': agent }),
-      ...(bearer && { Authorization: `Bearer ${bearer}` }),
+      ...(sent.token && { Authorization: `Bearer ${sent.token}` }),
       ...headers,
       ...more,
     };
+  }
+
+  /**
+   * Asks the token function. Calls at the same time share one answer, and what another call has got
+   * since replaces a refused token: many identity providers take a refresh token once.
+   */
+  #ask(token: () => string | Promise<string>, refused: string | undefined): Promise<string> {
+    if (refused !== undefined && this.#token !== undefined && this.#token !== refused) return Promise.resolve(this.#token);
+    const now = performance.now();
+    if (this.#asked && now < this.#asked.until) return this.#asked.token;
+    const end = () => {
+      if (this.#asked === asked) this.#asked = undefined;
+    };
+    const answer = (async () => this.#token = await token())();
+    const asked = { token: answer, until: now + this.options.timeout }; // one that never answers blocks no later call
+    this.#asked = asked;
+    answer.then(end, end);
+    return answer;
   }
 
   /** Makes one try. */

@@ -1,13 +1,32 @@
 import type { paths } from './openapi.js';
+import type { Call } from './options.js';
 
 /** Methods as {@link paths} names them. */
 type Method = 'get' | 'put' | 'post' | 'patch' | 'delete';
+
+/** The methods of a path. Others are there, too, as optional and of type never. */
+type MethodOf<Path extends keyof paths> = {
+  [M in Method]: paths[Path][M] extends { responses: unknown } ? M : never;
+}[Method];
+
+/** A path as it is called: a parameter is any text, and a query may follow. */
+type Filled<Path extends string> = Path extends `${infer Before}{${string}}${infer After}` ? `${Before}${string}${Filled<After>}` : Path;
+
+/** The paths of the routes with a method, as they are called: `/v1/posts/${string}/like`. */
+export type PathWith<M extends Method> = {
+  [Path in keyof paths]: M extends MethodOf<Path> ? Filled<Path> | `${Filled<Path>}?${string}` : never;
+}[keyof paths];
+
+/** A call whose method and path belong to one route. Write a path with ids as a template, in place. */
+export type RouteCall = {
+  [M in Method]: Omit<Call, 'method' | 'path'> & { method: Uppercase<M>; path: PathWith<M> };
+}[Method];
 
 /**
  * The `data` of a route's successful answer, for {@link Client.do}:
  * `Data<'/v1/agents/{agent_id}/profile', 'get'>`.
  */
-export type Data<Path extends keyof paths, M extends Method & keyof paths[Path]> =
+export type Data<Path extends keyof paths, M extends MethodOf<Path>> =
   paths[Path][M] extends { responses: { 200: { content: { 'application/json': { data: infer D } } } } } ? D : never;
 
 type SentPost = Data<'/v1/timeline', 'get'>['items'][number];

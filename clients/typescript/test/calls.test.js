@@ -94,6 +94,58 @@ test('a token function is asked once more after a 401', async () => {
   assert.equal(network.calls.length, before + 1, 'a token that is fixed stays refused');
 });
 
+test('calls at the same time share one call of the token function', async () => {
+  let [token, asked] = ['old', 0];
+  const client = connect(network.url, '', {
+    tries: 1,
+    token: async () => { // an app whose refresh token can be used once
+      asked++;
+      if (asked === 2) token = 'new';
+      if (asked > 2) throw new Error('the refresh token was used again');
+      return token;
+    },
+  });
+  let refused = 0;
+  const mend = network.fail({ on: ({ headers }) => headers.authorization === 'Bearer old' && Boolean(++refused), instead: { status: 401, body: '{"code":40101,"msg":"the token has expired"}' }, stays: true });
+  const mendNew = network.fail({ on: ({ headers }) => headers.authorization === 'Bearer new', instead: { status: 200, body: '{"code":0,"msg":"success","data":{}}' }, stays: true });
+  await Promise.all([client.timeline(), client.suggestions(), client.feed({ action: 'refresh' }), client.blocked(), client.timeline({ limit: 5 }), client.guest()]);
+  assert.deepEqual([asked, refused], [2, 6]);
+  mend();
+  mendNew();
+  // One that never answers does not block later calls.
+  let hangs = true;
+  const patient = connect(network.url, '', { tries: 1, timeout: 100, token: () => hangs ? new Promise(() => {}) : '' });
+  await assert.rejects(patient.guest(), { kind: 'timeout' });
+  hangs = false;
+  await patient.guest();
+});
+
+test('a client and a feed work in reactive state', async () => {
+  const client = connect(network.url, 'reader');
+  // As Vue does: a proxy, whose methods get the proxy as this.
+  const wrap = /** @type {<T extends object>(object: T) => T} */ ((object) => new Proxy(object, {
+    get: (target, name, receiver) => {
+      const value = Reflect.get(target, name, receiver);
+      return typeof value === 'object' && value !== null ? wrap(value) : value;
+    },
+  }));
+  // As valtio does: a copy of the properties, with the prototype.
+  const copy = /** @type {<T extends object>(object: T) => T} */ ((object) => {
+    const made = Object.create(Object.getPrototypeOf(object));
+    for (const name of Reflect.ownKeys(object)) made[name] = Reflect.get(object, name);
+    return made;
+  });
+  for (const state of [wrap, copy]) {
+    const feed = state(new Feed(client, { limit: 1 }));
+    assert.ok((await feed.refresh()).items);
+    assert.ok((await state(client).timeline()).items);
+    assert.ok((await feed.client.suggestions()).authors);
+  }
+  assert.deepEqual(Object.keys(new Feed(client)), ['client'], 'methods are not listed');
+  const { guest } = client;
+  assert.ok((await guest()).items);
+});
+
 const never = () => new Promise(() => {});
 for (const [what, options] of /** @type {[string, Partial<import('@freshet/client').Options>][]} */ ([
   ['a token function', { token: /** @type {any} */ (never) }],

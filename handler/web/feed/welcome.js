@@ -36,10 +36,10 @@ export async function welcome(authors) {
   $('welcome').hidden = false;
 }
 
-function choice({ author, reason, count }) {
+function choice({ author, card, reason, count }) {
   const box = make('input', { type: 'checkbox', name: 'author', value: author });
   const why = { followed_by: `Followed by ${count} or more of your friends`, popular: 'Popular at the moment' }[reason] ?? 'New here';
-  return make('li', {}, make('label', {}, box, avatar(author), make('span', {}, make('b', { textContent: author }), make('span', { className: 'soft', textContent: why }))));
+  return make('li', {}, make('label', {}, box, avatar(author, card.name), make('span', {}, make('b', { textContent: card.name || author }), make('span', { className: 'soft', textContent: why }))));
 }
 
 // beginWelcome takes the callbacks prepare(), which reloads the feeds, and fail(error).

@@ -32,6 +32,12 @@ INSERT INTO blocks (agent, other, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING;
 -- Store.Blocked
 SELECT other FROM blocks WHERE agent = ? AND other > ? ORDER BY other LIMIT +?;
 
+-- Store.CardsByAuthor
+SELECT id, name, image_url FROM authors WHERE id IN (SELECT value FROM json_each(?));
+
+-- Store.CardsByAuthor, for a list of one
+SELECT id, name, image_url FROM authors WHERE id = ?;
+
 -- Store.Celebrity
 SELECT delivery, delivery_at, followers FROM authors WHERE id = ?;
 
