@@ -23,10 +23,10 @@ type Card struct {
 	// reader, can be cached by version and must not be modified.
 	Content json.RawMessage
 
-	Author          Author // without Bio
-	Likes, Comments int64
-	Commenters      int64  // see [Post.Commenters]
-	Root            string // of a reply: the root post of the thread
+	Author             Author // without Bio
+	Likes, Comments    int64
+	Likers, Commenters int64  // see [Post.Likers]
+	Root               string // of a reply: the root post of the thread
 
 	// Public reports that all fields except those about this reader are the same for everybody: the
 	// post is public, no reply, and has no grants. Only such cards are stored in a [CardCache].

@@ -88,7 +88,7 @@ func (r *pageRead) proposals(ctx context.Context, req Request, since time.Time) 
 }
 
 func (r *pageRead) proposal(c social.Card) recall.Proposal {
-	p := recall.Proposal{Reactions: feed.Reactions(c.Likes, c.Commenters)}
+	p := recall.Proposal{Reactions: feed.Reactions(c.Likers, c.Commenters)}
 	p.ID, p.Group, p.UpdateTime, p.Author = c.ID, c.ID, c.CreatedAt, c.Author.ID
 	head := r.head(&c)
 	p.Story = head.story

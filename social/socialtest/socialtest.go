@@ -86,6 +86,7 @@ func Run(t *testing.T, place New) {
 		{"Circles/limit", circleLimit},
 		{"Likes", likes},
 		{"Likes/of what is hidden now", likesOfHidden},
+		{"Likes/and replies of authors to their own posts", ownReactions},
 		{"Groups/posts of members", groups},
 		{"Groups/terms", groupTerms},
 		{"Groups/events", events},

@@ -18,7 +18,7 @@ func (a *asking) readPosts(missing []string) {
 		a.newPost[p.ID] = p
 		return err
 	}, `SELECT p.id, p.author, p.origin, p.reach, p.reply, p.react, p.created, p.deleted, p.version, p.created_at,
-		p.likes_here + p.likes_reported, `+commented+`, p.content, p.grants, p.root, p.root_life, 
+		`+counted+`, p.content, p.grants, p.root, p.root_life, 
 		`+listOf(mentionOf, `post_mentions m WHERE m.post = p.id`)+`,
 		`+listOf(`pc.incarnation || ' ' || pc.at || ' ' || pc.circle`, `post_circles pc WHERE pc.post = p.id`)+`, `+ownCircle+`, p.removed, `+removalsOfPost+`
 		FROM posts p WHERE p.id = ANY ($1) AND p.gone = 0`, missing)
@@ -35,7 +35,7 @@ func scanPost(scan Scan) (*postFacts, error) {
 	var circles, removals []string
 	var removed int
 	if err := scan(&p.ID, &p.Author, &p.Origin, &reach, &p.Reply, &p.React, &p.created, &p.deleted, &p.Version, &p.CreatedAt,
-		&p.Likes, &p.Comments, &p.Commenters, &p.content, &p.Grants, &p.Root, &p.rootLife, &p.mentioned, &circles, &p.ownCircle, &removed, &removals); err != nil {
+		&p.Likes, &p.Comments, &p.Likers, &p.Commenters, &p.content, &p.Grants, &p.Root, &p.rootLife, &p.mentioned, &circles, &p.ownCircle, &removed, &removals); err != nil {
 		return p, err
 	}
 	p.Audience = reach.Audience()

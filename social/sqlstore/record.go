@@ -14,6 +14,8 @@ type record struct {
 	likesHere    int64
 	commentsHere int64 // replies that are not deleted
 	repliers     int64 // their authors
+	ownLike      int64 // 1 if its author likes it
+	ownReply     int64 // 1 if its author is among the repliers
 	reported     social.Counts
 	grants       []string // the grants of its post, in the form of [grantOf]
 	found        bool
@@ -31,20 +33,21 @@ func (r *record) reach() social.Reach {
 	return r.Post.Audience.Reach()
 }
 
-// counts fills in the counts that readers see.
+// counts fills in the counts that readers see, and those of popularity.
 func (r *record) counts() {
 	p := &r.Post
 	p.Likes, p.Comments, p.Commenters = r.reported.Likes+r.likesHere, r.reported.Comments, r.reported.Comments
 	if r.commentsHere > 0 {
-		p.Comments, p.Commenters = r.commentsHere, r.repliers
+		p.Comments, p.Commenters = r.commentsHere, r.repliers-r.ownReply
 	}
+	p.Likers = p.Likes - r.ownLike
 }
 
 // recordColumns are columns of a post p for scanRecord; the circles that it addresses follow,
 // sorted.
-const recordColumns = `p.id, p.author, p.created_at, p.reach, p.origin, p.reply, p.react, p.version, p.likes_here, p.likes_reported,
+var recordColumns = `p.id, p.author, p.created_at, p.reach, p.origin, p.reply, p.react, p.version, p.likes_here, p.likes_reported,
 	p.comments_reported, p.created, p.deleted, p.caption_at, p.tags_at, p.alts_at, p.counted, p.here, p.tags, p.grants, p.content,
-	p.comments_here, p.repliers, p.root_life, p.removed, p.reply_at`
+	p.comments_here, p.repliers, ` + ownLike + `, ` + ownReply + `, p.root_life, p.removed, p.reply_at`
 
 func scanRecord(scan Scan) (*record, error) {
 	r := &record{found: true}
@@ -56,7 +59,7 @@ func scanRecord(scan Scan) (*record, error) {
 	var content []byte
 	if err := scan(&id, &author, &created, &reach, &origin, &p.Reply, &p.React, &version, &r.likesHere, &r.reported.Likes,
 		&r.reported.Comments, &t.Created, &t.Deleted, &t.Caption, &t.Tags, &t.Alts, &t.Counted, &t.Here, &tags, &grants, &content,
-		&r.commentsHere, &r.repliers, &r.rootLife, &r.removed, &t.Reply, &circles); err != nil {
+		&r.commentsHere, &r.repliers, &r.ownLike, &r.ownReply, &r.rootLife, &r.removed, &t.Reply, &circles); err != nil {
 		return nil, err
 	}
 	if err := json.Unmarshal(content, p); err != nil {

@@ -572,7 +572,7 @@ SELECT count(DISTINCT j.post) FROM (
 
 -- affinitiesText
 SELECT n.author, count(*) FROM (
-		SELECT l.author AS author, l.at AS at, l.incarnation AS life FROM likes l WHERE l.agent = $1 AND l.at >= $2
+		SELECT l.author AS author, l.at AS at, l.incarnation AS life FROM likes l WHERE l.agent = $1 AND l.at >= $2 AND l.author <> $1
 		UNION ALL SELECT x.author, r.created, r.root_life FROM posts r JOIN posts x ON x.id = r.root AND x.deleted < r.root_life
 			WHERE r.author = $1 AND r.reach IN ($5, $6) AND r.created_at >= $4 AND r.gone = 0 AND x.author <> $1
 	) n LEFT JOIN authors a ON a.id = n.author
@@ -604,7 +604,10 @@ SELECT m.circle, m.since, m.since > 0 AND EXISTS (SELECT 1 FROM mutes mu WHERE m
 -- asking.readPosts
 SELECT p.id, p.author, p.origin, p.reach, p.reply, p.react, p.created, p.deleted, p.version, p.created_at,
 		p.likes_here + p.likes_reported, CASE WHEN p.comments_here > 0 THEN p.comments_here ELSE p.comments_reported END,
-	CASE WHEN p.comments_here > 0 THEN p.repliers ELSE p.comments_reported END, p.content, p.grants, p.root, p.root_life, 
+	p.likes_here + p.likes_reported - CASE WHEN p.likes_here > 0 AND EXISTS (SELECT 1 FROM likes l
+		WHERE l.post = p.id AND l.agent = p.author AND l.incarnation > p.deleted) THEN 1 ELSE 0 END,
+	CASE WHEN p.comments_here > 0 THEN p.repliers - CASE WHEN p.comments_here > 0 AND EXISTS (SELECT 1 FROM posts o
+		WHERE o.root = p.id AND o.root <> '' AND o.gone = 0 AND o.removed < 2 AND o.root_life > p.deleted AND o.author = p.author) THEN 1 ELSE 0 END ELSE p.comments_reported END, p.content, p.grants, p.root, p.root_life, 
 		(SELECT json_group_array(CASE WHEN m.life = 0 THEN m.agent ELSE m.agent || ' ' || m.life END) FROM post_mentions m WHERE m.post = p.id),
 		(SELECT json_group_array(pc.incarnation || ' ' || pc.at || ' ' || pc.circle) FROM post_circles pc WHERE pc.post = p.id), EXISTS (SELECT 1 FROM post_circles pc WHERE pc.post = p.id AND pc.own), p.removed, (SELECT json_group_array(rm.circle || ' ' || rm.removed_by || ' ' || rm.at || ' ' || rm.reason) FROM removals rm WHERE rm.post = p.id AND p.removed > 0)
 		FROM posts p WHERE p.id IN (SELECT value FROM json_each(?)) AND p.gone = 0;
@@ -612,7 +615,10 @@ SELECT p.id, p.author, p.origin, p.reach, p.reply, p.react, p.created, p.deleted
 -- asking.readPosts, for a list of one
 SELECT p.id, p.author, p.origin, p.reach, p.reply, p.react, p.created, p.deleted, p.version, p.created_at,
 		p.likes_here + p.likes_reported, CASE WHEN p.comments_here > 0 THEN p.comments_here ELSE p.comments_reported END,
-	CASE WHEN p.comments_here > 0 THEN p.repliers ELSE p.comments_reported END, p.content, p.grants, p.root, p.root_life, 
+	p.likes_here + p.likes_reported - CASE WHEN p.likes_here > 0 AND EXISTS (SELECT 1 FROM likes l
+		WHERE l.post = p.id AND l.agent = p.author AND l.incarnation > p.deleted) THEN 1 ELSE 0 END,
+	CASE WHEN p.comments_here > 0 THEN p.repliers - CASE WHEN p.comments_here > 0 AND EXISTS (SELECT 1 FROM posts o
+		WHERE o.root = p.id AND o.root <> '' AND o.gone = 0 AND o.removed < 2 AND o.root_life > p.deleted AND o.author = p.author) THEN 1 ELSE 0 END ELSE p.comments_reported END, p.content, p.grants, p.root, p.root_life, 
 		(SELECT json_group_array(CASE WHEN m.life = 0 THEN m.agent ELSE m.agent || ' ' || m.life END) FROM post_mentions m WHERE m.post = p.id),
 		(SELECT json_group_array(pc.incarnation || ' ' || pc.at || ' ' || pc.circle) FROM post_circles pc WHERE pc.post = p.id), EXISTS (SELECT 1 FROM post_circles pc WHERE pc.post = p.id AND pc.own), p.removed, (SELECT json_group_array(rm.circle || ' ' || rm.removed_by || ' ' || rm.at || ' ' || rm.reason) FROM removals rm WHERE rm.post = p.id AND p.removed > 0)
 		FROM posts p WHERE p.id = ? AND p.gone = 0;
@@ -648,7 +654,10 @@ SELECT p.author, p.origin, p.reach, p.reply, p.react, coalesce(a.delivery, 'push
 	p.reach < 2 AND (p.grants <> '' OR EXISTS (SELECT 1 FROM post_circles pc WHERE pc.post = p.id)),
 	p.reach = 0 AND p.author = $1 AND EXISTS (SELECT 1 FROM post_circles pc WHERE pc.post = p.id AND pc.own),
 	p.deleted, p.root, p.root_life, p.removed, (SELECT json_group_array(rm.circle || ' ' || rm.removed_by || ' ' || rm.at || ' ' || rm.reason) FROM removals rm WHERE rm.post = p.id AND p.removed > 0), j.i - 1, p.version, p.created_at, p.likes_here + p.likes_reported, CASE WHEN p.comments_here > 0 THEN p.comments_here ELSE p.comments_reported END,
-	CASE WHEN p.comments_here > 0 THEN p.repliers ELSE p.comments_reported END,
+	p.likes_here + p.likes_reported - CASE WHEN p.likes_here > 0 AND EXISTS (SELECT 1 FROM likes l
+		WHERE l.post = p.id AND l.agent = p.author AND l.incarnation > p.deleted) THEN 1 ELSE 0 END,
+	CASE WHEN p.comments_here > 0 THEN p.repliers - CASE WHEN p.comments_here > 0 AND EXISTS (SELECT 1 FROM posts o
+		WHERE o.root = p.id AND o.root <> '' AND o.gone = 0 AND o.removed < 2 AND o.root_life > p.deleted AND o.author = p.author) THEN 1 ELSE 0 END ELSE p.comments_reported END,
 		CASE WHEN p.version <> j.version THEN p.content END, coalesce(a.name, ''), coalesce(a.image_url, ''),
 		EXISTS (SELECT 1 FROM likes l WHERE l.post = p.id AND l.agent = $1 AND l.incarnation > p.deleted AND l.at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0)),
 		p.grants <> '' FROM (SELECT value ->> 0 AS id, value ->> 1 AS version, key + 1 AS i FROM json_each($2) LIMIT -1) j CROSS JOIN posts p ON p.id = j.id LEFT JOIN authors a ON a.id = p.author WHERE p.gone = 0;
@@ -670,7 +679,10 @@ SELECT p.author, p.origin, p.reach, p.reply, p.react, coalesce(a.delivery, 'push
 	p.reach < 2 AND (p.grants <> '' OR EXISTS (SELECT 1 FROM post_circles pc WHERE pc.post = p.id)),
 	p.reach = 0 AND p.author = j.reader AND EXISTS (SELECT 1 FROM post_circles pc WHERE pc.post = p.id AND pc.own),
 	p.deleted, p.root, p.root_life, p.removed, (SELECT json_group_array(rm.circle || ' ' || rm.removed_by || ' ' || rm.at || ' ' || rm.reason) FROM removals rm WHERE rm.post = p.id AND p.removed > 0), j.i - 1, p.version, p.created_at, p.likes_here + p.likes_reported, CASE WHEN p.comments_here > 0 THEN p.comments_here ELSE p.comments_reported END,
-	CASE WHEN p.comments_here > 0 THEN p.repliers ELSE p.comments_reported END,
+	p.likes_here + p.likes_reported - CASE WHEN p.likes_here > 0 AND EXISTS (SELECT 1 FROM likes l
+		WHERE l.post = p.id AND l.agent = p.author AND l.incarnation > p.deleted) THEN 1 ELSE 0 END,
+	CASE WHEN p.comments_here > 0 THEN p.repliers - CASE WHEN p.comments_here > 0 AND EXISTS (SELECT 1 FROM posts o
+		WHERE o.root = p.id AND o.root <> '' AND o.gone = 0 AND o.removed < 2 AND o.root_life > p.deleted AND o.author = p.author) THEN 1 ELSE 0 END ELSE p.comments_reported END,
 		CASE WHEN p.version <> 0 THEN p.content END, coalesce(a.name, ''), coalesce(a.image_url, ''),
 		EXISTS (SELECT 1 FROM likes l WHERE l.post = p.id AND l.agent = j.reader AND l.incarnation > p.deleted AND l.at > coalesce(r.erased_agent, 0)),
 		p.grants <> '' FROM (SELECT value ->> 0 AS reader, value ->> 1 AS id, key + 1 AS i FROM json_each(?) LIMIT -1) j LEFT JOIN authors r ON r.id = j.reader JOIN posts p ON p.id = j.id LEFT JOIN authors a ON a.id = p.author WHERE p.gone = 0;
@@ -1096,13 +1108,17 @@ SELECT agent, min(rank) FROM (
 -- recordColumns
 SELECT p.id, p.author, p.created_at, p.reach, p.origin, p.reply, p.react, p.version, p.likes_here, p.likes_reported,
 	p.comments_reported, p.created, p.deleted, p.caption_at, p.tags_at, p.alts_at, p.counted, p.here, p.tags, p.grants, p.content,
-	p.comments_here, p.repliers, p.root_life, p.removed, p.reply_at, (SELECT json_group_array(c.circle) FROM post_circles c WHERE c.post = p.id ORDER BY c.circle)
+	p.comments_here, p.repliers, CASE WHEN p.likes_here > 0 AND EXISTS (SELECT 1 FROM likes l
+		WHERE l.post = p.id AND l.agent = p.author AND l.incarnation > p.deleted) THEN 1 ELSE 0 END, CASE WHEN p.comments_here > 0 AND EXISTS (SELECT 1 FROM posts o
+		WHERE o.root = p.id AND o.root <> '' AND o.gone = 0 AND o.removed < 2 AND o.root_life > p.deleted AND o.author = p.author) THEN 1 ELSE 0 END, p.root_life, p.removed, p.reply_at, (SELECT json_group_array(c.circle) FROM post_circles c WHERE c.post = p.id ORDER BY c.circle)
 		FROM posts p WHERE p.id IN (SELECT value FROM json_each(?)) ORDER BY p.root = '', p.id;
 
 -- recordColumns, for a list of one
 SELECT p.id, p.author, p.created_at, p.reach, p.origin, p.reply, p.react, p.version, p.likes_here, p.likes_reported,
 	p.comments_reported, p.created, p.deleted, p.caption_at, p.tags_at, p.alts_at, p.counted, p.here, p.tags, p.grants, p.content,
-	p.comments_here, p.repliers, p.root_life, p.removed, p.reply_at, (SELECT json_group_array(c.circle) FROM post_circles c WHERE c.post = p.id ORDER BY c.circle)
+	p.comments_here, p.repliers, CASE WHEN p.likes_here > 0 AND EXISTS (SELECT 1 FROM likes l
+		WHERE l.post = p.id AND l.agent = p.author AND l.incarnation > p.deleted) THEN 1 ELSE 0 END, CASE WHEN p.comments_here > 0 AND EXISTS (SELECT 1 FROM posts o
+		WHERE o.root = p.id AND o.root <> '' AND o.gone = 0 AND o.removed < 2 AND o.root_life > p.deleted AND o.author = p.author) THEN 1 ELSE 0 END, p.root_life, p.removed, p.reply_at, (SELECT json_group_array(c.circle) FROM post_circles c WHERE c.post = p.id ORDER BY c.circle)
 		FROM posts p WHERE p.id = ? ORDER BY p.root = '', p.id;
 
 -- releaseUnknownText
