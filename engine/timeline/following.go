@@ -62,7 +62,7 @@ func (r *pageRead) proposals(ctx context.Context, req Request, since time.Time) 
 		found, more, err := r.propose(ctx, page.Next, req.Limit)
 		before := len(page.Posts)
 		if err == nil {
-			_, err = r.show(ctx, &page, found, before+req.Limit)
+			_, err = r.show(ctx, &page, found, before+req.Limit, r.shows)
 		}
 		if err != nil && before > 0 {
 			return page, nil // propose the posts read before; the next round retries
