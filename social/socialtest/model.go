@@ -341,7 +341,7 @@ func (e *env) checkCards(m *model, reader string) {
 		likes, likers := m.likesOf(c.ID)
 		comments, commenters := m.commentsOf(c.ID)
 		require.Equal(e, social.Card{
-			ID: c.ID, Visible: true, Version: c.Version, CreatedAt: p.CreatedAt, Content: c.Content, Author: social.Author{ID: p.Author},
+			ID: c.ID, Visible: true, Version: c.Version, CreatedAt: p.CreatedAt, Arrived: c.Arrived, Content: c.Content, Author: social.Author{ID: p.Author},
 			Public: p.Audience.Public && len(p.Grants) == 0, Root: p.Root, Replies: d.Replies,
 			Likes: likes, Comments: comments, Likers: likers, Commenters: commenters, Reason: d.Reason, HasLiked: m.likes[[2]string{reader, c.ID}], CanReply: d.CanReply, CanReact: d.CanReact,
 			Circles: m.named(reader, p), Removed: m.removals(reader, p),

@@ -143,6 +143,7 @@ func Run(t *testing.T, place New) {
 		{"Jobs/classes", classes},
 		{"Jobs/with the change or not at all", jobsSurvive},
 		{"Lists/limits and bounds", listBounds},
+		{"Lists/posts that arrive late", lateArrivals},
 		{"Images/files of posts", files},
 		{"Images/given up", filesGivenUp},
 		{"Images/jobs", filesJobs},

@@ -175,7 +175,7 @@ var (
 // that it assumes, it would plan the statement in each call, which takes ten times as long as
 // reading one card.
 var (
-	cardFrom = `SELECT ` + factColumns + `, j.i - 1, p.version, p.created_at, ` + counted + `,
+	cardFrom = `SELECT ` + factColumns + `, j.i - 1, p.version, p.created_at, p.arrived, ` + counted + `,
 		CASE WHEN p.version <> j.version THEN p.content END, coalesce(a.name, ''), coalesce(a.image_url, ''),
 		EXISTS (SELECT 1 FROM likes l WHERE l.post = p.id AND l.agent = $1 AND l.incarnation > p.deleted AND l.at > ` + erasedReader + ` OFFSET 0),
 		` + hasGrants + ` FROM `
@@ -267,7 +267,7 @@ func found(asked []social.Asked, take func(*foundCard), text string, args ...any
 		f := &foundCard{}
 		c := &f.card
 		var content []byte
-		err := f.scan(scan, &f.i, &c.Version, &c.CreatedAt, &c.Likes, &c.Comments, &c.Likers, &c.Commenters, &content,
+		err := f.scan(scan, &f.i, &c.Version, &c.CreatedAt, &c.Arrived, &c.Likes, &c.Comments, &c.Likers, &c.Commenters, &content,
 			&c.Author.Name, &c.Author.ImageURL, &c.HasLiked, &f.granted)
 		if err == nil {
 			f.rel.Reader, c.ID = asked[f.i].Reader, asked[f.i].ID

@@ -17,7 +17,7 @@ func (a *asking) readPosts(missing []string) {
 		p, err := scanPost(scan)
 		a.newPost[p.ID] = p
 		return err
-	}, `SELECT p.id, p.author, p.origin, p.reach, p.reply, p.react, p.created, p.deleted, p.version, p.created_at,
+	}, `SELECT p.id, p.author, p.origin, p.reach, p.reply, p.react, p.created, p.deleted, p.version, p.created_at, p.arrived,
 		`+counted+`, p.content, p.grants, p.root, p.root_life, 
 		`+listOf(mentionOf, `post_mentions m WHERE m.post = p.id`)+`,
 		`+listOf(`pc.incarnation || ' ' || pc.at || ' ' || pc.circle`, `post_circles pc WHERE pc.post = p.id`)+`, `+ownCircle+`, p.removed, `+removalsOfPost+`
@@ -34,7 +34,7 @@ func scanPost(scan Scan) (*postFacts, error) {
 	var reach social.Reach
 	var circles, removals []string
 	var removed int
-	if err := scan(&p.ID, &p.Author, &p.Origin, &reach, &p.Reply, &p.React, &p.created, &p.deleted, &p.Version, &p.CreatedAt,
+	if err := scan(&p.ID, &p.Author, &p.Origin, &reach, &p.Reply, &p.React, &p.created, &p.deleted, &p.Version, &p.CreatedAt, &p.arrived,
 		&p.Likes, &p.Comments, &p.Likers, &p.Commenters, &p.content, &p.Grants, &p.Root, &p.rootLife, &p.mentioned, &circles, &p.ownCircle, &removed, &removals); err != nil {
 		return p, err
 	}

@@ -131,6 +131,7 @@ func (t *Tx) create(p social.Post, reported time.Time, author *agent, fresh bool
 		t.revived(&p)
 	}
 	r.counts()
+	r.arrives = !was.Alive()
 	r.grants = t.grant(r, here, kept)
 	t.save(r)
 	if keeps {
