@@ -33,7 +33,7 @@ func (t *Timelines) Propose(ctx context.Context, q feed.Query) (out recall.Propo
 	if err != nil {
 		return out, 0, err
 	}
-	out.Proposals = each(page.Posts, read.proposal)
+	out.Proposals = each(boundStrangers(page.Posts), read.proposal)
 	if page.HasMore {
 		out.Next = formatPosition(page.Next)
 	}

@@ -53,6 +53,8 @@ type Page struct {
 	Degraded []string // the missing parts, as in the engine's Answer
 	// NewReader is as in the engine's Answer, for an empty timeline.
 	NewReader bool
+
+	strangers *strangers // spaces their mentions while the page is filled; nil means that it does not
 }
 
 // Stores are the stores that timelines are read from; all but Kept, Late
@@ -179,7 +181,10 @@ func (r *pageRead) page(ctx context.Context, req Request) (page Page, err error)
 	if err := r.about(ctx); err != nil {
 		return page, err
 	}
+	page.strangers = newStrangers(req.Limit)
 	err = r.fill(ctx, &page, pageSource{from: req.Below, limit: req.Limit, next: r.propose, shows: r.shows})
+	page.strangers.finish(&page, req.Limit)
+	page.strangers = nil
 	return page, err
 }
 
@@ -207,7 +212,7 @@ func (r *pageRead) fill(ctx context.Context, page *Page, from pageSource) error 
 			return err
 		}
 		page.HasMore = left || more
-		if len(page.Posts) == from.limit || !page.HasMore {
+		if page.full(from.limit) || !page.HasMore {
 			return nil
 		}
 		at, examined = found[len(found)-1], examined+len(found)
@@ -287,17 +292,29 @@ func (r *pageRead) show(ctx context.Context, page *Page, found []social.Position
 // them, since it was proposed.
 func (p *Page) put(cards []social.Card, found []social.Position, limit int, shows func(*social.Card, social.Position) bool) (left bool) {
 	for i, c := range cards {
-		if len(p.Posts) == limit {
+		if p.full(limit) {
 			return true
 		}
 		if c.Visible {
 			p.Next = found[i]
 		}
-		if shows(&c, found[i]) {
+		switch {
+		case !shows(&c, found[i]):
+		case p.strangers != nil:
+			p.strangers.add(p, c)
+		default:
 			p.Posts = append(p.Posts, c)
 		}
 	}
 	return false
+}
+
+// full reports whether every position of the page is taken.
+func (p *Page) full(limit int) bool {
+	if p.strangers != nil {
+		limit -= len(p.strangers.held)
+	}
+	return len(p.Posts) >= limit
 }
 
 // shows reports whether the timeline shows a proposed post.

@@ -159,8 +159,9 @@ export interface paths {
          * Read the timeline
          * @description The caller's own posts, all posts of the authors whom the caller follows, and posts that
          *     are addressed to the caller or mention them, newest first. Only muted posts, deleted posts
-         *     and posts that the caller may not see any more are left out. Without `cursor`, the page
-         *     begins with the newest post.
+         *     and posts that the caller may not see any more are left out, and some mentions by people whom
+         *     the caller does not follow: these are at most a quarter of a page that others fill, with three
+         *     others between two of them. Without `cursor`, the page begins with the newest post.
          *
          *     A page may be shorter than `limit`, or empty, although there are more posts: continue with
          *     `next_cursor` until `has_more` is false.
