@@ -69,7 +69,9 @@ type Stores struct {
 	// Posts reports which posts an agent may see; acts on other posts do not count. Nil disables
 	// this check.
 	Posts social.Cards
-	Home  Home // the sources of home
+	// Late knows the posts that have arrived late, which a badge counts. Nil means none.
+	Late LatePosts
+	Home Home // the sources of home
 	// Prefetch reads the next pages ahead. Nil disables it.
 	Prefetch *Prefetcher
 	// Groups knows the groups of removed items, for acts on them. Nil means that none is known.

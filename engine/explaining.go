@@ -124,7 +124,7 @@ func (x *explaining) open(ctx context.Context) error {
 // recall runs the rounds as [stages.choose] does and records all candidates.
 func (x *explaining) recall(ctx context.Context) (err error) {
 	x.stages.at, x.stages.scores = func() time.Time { return x.now }, map[homeProposal]homeScore{}
-	r := x.stages.rounds(wanted{x.r.Agent, x.r.Feed, x.query, x.r.Limit, x.r.Limit, x.stages.cfg.RoundsFor})
+	r := x.stages.rounds(wanted{agent: x.r.Agent, feed: x.r.Feed, query: x.query, want: x.r.Limit, page: x.r.Limit, budget: x.stages.cfg.RoundsFor})
 	r.builder.Explain()
 	defer r.release()
 	for r.next(ctx) {

@@ -203,7 +203,7 @@ func (e *Engine) refresh(ctx context.Context, c *call, t *attempts) (page, error
 		}
 	}
 	t.recalls++
-	found, err := e.stages.choose(ctx, wanted{c.Agent, c.Feed, t.query, c.Limit + t.deleted, c.Limit, e.cfg.RoundsFor})
+	found, err := e.stages.choose(ctx, wanted{agent: c.Agent, feed: c.Feed, query: t.query, want: c.Limit + t.deleted, page: c.Limit, budget: e.cfg.RoundsFor})
 	if err != nil {
 		return e.oldSession(ctx, c, err)
 	}

@@ -180,7 +180,7 @@ func TestReactReadsPostsOnce(t *testing.T) {
 	assert.Equal(t, []string{"u_1"}, posts.reads)
 	assert.Equal(t, []string{"u_1 post:1", "u_1 post:followers", "u_1 post:reply", "u_1 i000"}, live.items, "not one's own")
 	liked := func(id string) string { return fmt.Sprint("u_1 ", feed.Liked, " ", id, " ", id) }
-	assert.Equal(t, []string{liked("post:1"), liked("post:mine"), liked("i000")}, taught.acts, "of what everybody may see")
+	assert.Equal(t, []string{liked("post:1"), liked("i000")}, taught.acts, "of what everybody may see, and others wrote")
 
 	live.items, taught.acts = nil, nil
 	for _, id := range ids[:4] {
@@ -191,7 +191,39 @@ func TestReactReadsPostsOnce(t *testing.T) {
 	}
 	assert.Len(t, posts.reads, 1, "a like has the card that the store returned with it")
 	assert.Equal(t, []string{"u_1 post:1", "u_1 post:followers"}, live.items)
-	assert.Equal(t, []string{liked("post:1"), liked("post:mine")}, taught.acts)
+	assert.Equal(t, []string{liked("post:1")}, taught.acts)
+}
+
+// What authors do to their own items is accepted and counts nowhere, also while nothing is known of
+// what was shown.
+func TestReactOwnItems(t *testing.T) {
+	for name, down := range map[string]bool{"shown": false, "dedup store down": true} {
+		t.Run(name, func(t *testing.T) {
+			live, taught := &raised{}, &learner{}
+			r := newRig(t, 0, func(s *engine.Stores, _ *engine.Config) { s.Popularity, s.Learner = live, taught })
+			r.put(t, by("u_1", newestLast("own", 2))...)
+			ids := []string{"own_00", "own_01"}
+			require.NoError(t, r.Seen(t.Context(), "u_1", ids))
+			require.NoError(t, r.Seen(t.Context(), "u_2", ids))
+			r.settled(t)
+			if down {
+				r.seen.down(dedup.ErrUnavailable)
+			}
+			for _, kind := range []events.Kind{events.Click, events.Like, events.Dislike} {
+				taken, err := r.react(t, kind, ids...)
+				require.NoError(t, err)
+				assert.Equal(t, api.EventsTaken{Accepted: 2}, taken)
+			}
+			assert.Empty(t, live.items)
+			assert.Empty(t, taught.acts)
+			assert.Zero(t, r.tally.acts)
+			_, err := r.React(t.Context(), "u_2", []engine.Act{{Kind: events.Like, ID: "own_00"}})
+			require.NoError(t, err)
+			assert.Equal(t, []string{"u_2 own_00"}, live.items)
+			assert.Len(t, taught.acts, 1)
+			assert.Equal(t, 1, r.tally.acts)
+		})
+	}
 }
 
 // A click counts for the source of home that has shown the item, whichever way impressions are

@@ -86,6 +86,7 @@ type wanted struct {
 	want   int           // candidates that can be placed
 	page   int           // size of the pages they are placed on
 	budget time.Duration // no portion starts after it
+	since  arrivedSince
 }
 
 func (s *stages) rounds(w wanted) rounds {
@@ -133,7 +134,7 @@ func (r *rounds) recall(ctx context.Context) error {
 	ctx, end := r.stages.enter(ctx, recallStage)
 	defer end()
 	got, err := r.supply.ask(ctx, r)
-	r.rest = ofOthers(got, r.agent)
+	r.rest = r.since.only(ofOthers(got, r.agent))
 	if err != nil {
 		return err
 	}

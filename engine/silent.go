@@ -20,8 +20,8 @@ const (
 	newcomerMost  = 99             // maximum count
 )
 
-// silentRefresh is the silent refresh: it returns the unseen items dated since the agent's last refresh
-// and changes nothing. HasMore reports that there are more of them than returned.
+// silentRefresh is the silent refresh: it returns the unseen items dated since the agent's last refresh,
+// and the posts that have arrived since, and changes nothing. HasMore reports that there are more of them than returned.
 //
 // While recall or the session store is down, the new items, or the time since when they are new,
 // are unknown: the answer is then empty and names the missing part.
@@ -39,13 +39,17 @@ func (e *Engine) silentRefresh(ctx context.Context, r Request) (Answer, error) {
 	}
 	q, _ := e.stages.query(r.Agent, profile)
 	q.Ranking.Explore = feed.Explore{} // a badge counts new items, best first
-	// Items are dated in whole seconds: an item later in the second of the refresh is new.
-	q.Since = since.Add(-time.Second)
-	if since.IsZero() { // relative to the origin, so that the recalls of all newcomers are equal
-		q.Since = q.Origin.Add(-newcomerSince)
+	// For newcomers relative to the origin, so that the recalls of all of them are equal.
+	arrived := arrivedSince{from: q.Origin.Add(-newcomerSince)}
+	if !since.IsZero() {
+		arrived, err = e.arrivedSince(ctx, since)
 	}
+	if err != nil {
+		return Answer{}, err
+	}
+	q.Since = arrived.from
 	// One round is enough: recall is limited to new items, and a badge counts no more than N.
-	found, err := e.stages.choose(ctx, wanted{r.Agent, r.Feed, q, 1, r.Limit, 0})
+	found, err := e.stages.choose(ctx, wanted{agent: r.Agent, feed: r.Feed, query: q, want: 1, page: r.Limit, since: arrived})
 	if down(ctx, err) && errors.Is(err, recall.ErrUnavailable) {
 		return Answer{Docs: []feed.Doc{}, Degraded: degraded.Recall.Names()}, nil
 	}
@@ -122,7 +126,7 @@ func (e *Engine) Preview(ctx context.Context, agent string, limit int, since tim
 			return nil, err
 		}
 		q.Ranking = r
-		found, err := s.choose(ctx, wanted{agent, feed.ForYou, q, limit, limit, e.cfg.RoundsFor})
+		found, err := s.choose(ctx, wanted{agent: agent, feed: feed.ForYou, query: q, want: limit, page: limit, budget: e.cfg.RoundsFor})
 		if err != nil {
 			return nil, err
 		}

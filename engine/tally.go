@@ -40,10 +40,11 @@ func (e *Engine) tally(c *call, got hydrated) {
 
 // React processes the acts of an agent. It mutes hidden items for good before it returns, whether
 // Freshet has shown them or not. It accepts an act if the agent has been shown the item, or has
-// reported so: clicks alone must not move anything. Accepted clicks and likes raise the item's
-// live popularity, unless it is the agent's own, and the agent's preferences are learned from all
-// accepted acts, but on a post only if it is the same for everybody. Accepted acts also count for
-// the agent's variant, but on a post only if a feed gave it out: no variant ranks the timelines.
+// reported so: clicks alone must not move anything. Acts on the agent's own items have no other
+// effect. Accepted clicks and likes raise the item's live popularity, and the agent's preferences are
+// learned from all accepted acts, but on a post only if it is the same for everybody. Accepted acts
+// also count for the agent's variant, but on a post only if a feed gave it out: no variant ranks the
+// timelines.
 // While the dedup store is down and the engine fails open, neither can be checked, and all acts
 // count.
 //
@@ -93,6 +94,10 @@ func (e *Engine) react(ctx context.Context, agent string, acts []Act, cards []so
 			continue
 		}
 		taken.Accepted++
+		if own[a.ID] || isBy(docs[i], agent) {
+			shown[i].shown = false // it does not count as a click either
+			continue
+		}
 		if shown[i].given {
 			counted = append(counted, events.Acted(a.Kind, agent, refs[i].Group, shown[i].source)...)
 		}
@@ -100,8 +105,7 @@ func (e *Engine) react(ctx context.Context, agent string, acts []Act, cards []so
 		if !docs[i].Missing() {
 			lesson = append(lesson, learning.Act{Kind: lessons[a.Kind], Group: refs[i].Group, Doc: docs[i]})
 		}
-		raises := a.Kind == events.Click || a.Kind == events.Like
-		if raises && !own[a.ID] && !isBy(docs[i], agent) {
+		if a.Kind == events.Click || a.Kind == events.Like {
 			raised = append(raised, a.ID)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/freshet/freshet/engine/timeline"
@@ -37,7 +39,7 @@ const noEvent = "0"
 
 // Watcher watches timelines. The method is that of [timeline.Watcher].
 type Watcher interface {
-	Watch(ctx context.Context, agent string, since *social.Position) (*timeline.Watch, error)
+	WatchFrom(ctx context.Context, agent string, since *timeline.Point) (*timeline.Watch, error)
 }
 
 var (
@@ -70,7 +72,7 @@ func (s *server) getStream(c *call) error {
 	}
 	ctx, cancel := s.deadline(c)
 	defer cancel()
-	watch, err := s.deps.Social.Watcher.Watch(ctx, agent, since)
+	watch, err := s.deps.Social.Watcher.WatchFrom(ctx, agent, since)
 	if err != nil {
 		return err
 	}
@@ -99,27 +101,44 @@ type streamQuery struct {
 	LastEventID queryText `json:"lastEventId"`
 }
 
-// lastEvent parses the id of an event; nil if it is empty.
-func lastEvent(id string) (*social.Position, error) {
+// arrivalMark separates, in the id of an event, the id of a post from the stamp up to which late posts
+// were reported. All characters are those of a post id, so that the whole is a position for servers of
+// 0.1.0, and a cursor: the stamp moves it by less than any other post of that second.
+const arrivalMark = ".-."
+
+// lastEvent parses the id of an event; nil if it is empty. Ids of 0.1.0, and cursors, have no stamp.
+func lastEvent(id string) (*timeline.Point, error) {
 	if id == "" {
 		return nil, nil
 	}
-	var p social.Position
 	if id == noEvent {
-		return &p, nil
+		return &timeline.Point{}, nil
 	}
 	p, ok := parsePosition(id)
 	if !ok {
 		return nil, fmt.Errorf("%w: Last-Event-ID must be the id of an event, <post id>:<Unix seconds>, not %.80q", feed.ErrInvalid, id)
 	}
-	return &p, nil
+	point := timeline.Point{Position: p}
+	if i := strings.LastIndex(p.ID, arrivalMark); i > len(social.PostPrefix) {
+		stamp, err := strconv.ParseInt(p.ID[i+len(arrivalMark):], 10, 64)
+		if err == nil && stamp > 0 {
+			point = timeline.Point{Position: social.Position{At: p.At, ID: p.ID[:i]}, Arrived: stamp}
+		}
+	}
+	return &point, nil
 }
 
-func eventID(p social.Position) string {
-	if p.Zero() {
+// eventID returns the id of an event. The stamp is left out if there is no room for it.
+func eventID(p timeline.Point) string {
+	if p.Position.Zero() {
 		return noEvent
 	}
-	return cursorOf(p)
+	marked := p.Position
+	marked.ID += arrivalMark + strconv.FormatInt(p.Arrived, 10)
+	if p.Arrived > 0 && social.CheckPostID(marked.ID) == nil {
+		return cursorOf(marked)
+	}
+	return cursorOf(p.Position)
 }
 
 // about returns a random time near d, so that streams opened together do not end together.
@@ -139,7 +158,7 @@ func (c *call) streamHead(watch *timeline.Watch) []byte {
 	var b bytes.Buffer
 	b.WriteString("HTTP/1.1 200 OK\r\n")
 	_ = h.Write(&b) // writing to a buffer does not fail
-	fmt.Fprintf(&b, "\r\nretry: %d\nid: %s\nevent: ready\ndata: {}\n\n", about(reconnect).Milliseconds(), eventID(watch.Start()))
+	fmt.Fprintf(&b, "\r\nretry: %d\nid: %s\nevent: ready\ndata: {}\n\n", about(reconnect).Milliseconds(), eventID(watch.StartPoint()))
 	return b.Bytes()
 }
 
@@ -182,7 +201,7 @@ func (s stream) run(head []byte) {
 		case <-s.watch.Ready():
 			news := s.watch.Take()
 			if news.Count > 0 {
-				sent = s.push(fmt.Appendf(nil, "id: %s\nevent: new\ndata: {\"count\":%d}\n\n", eventID(news.Head), news.Count))
+				sent = s.push(fmt.Appendf(nil, "id: %s\nevent: new\ndata: {\"count\":%d}\n\n", eventID(timeline.Point{Position: news.Head, Arrived: news.Arrived}), news.Count))
 			}
 		case <-beat.C:
 			sent = s.push([]byte(":\n\n"))

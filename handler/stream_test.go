@@ -27,6 +27,9 @@ type oneAuthor struct{}
 
 func (oneAuthor) Pull(context.Context, social.PullQuery) ([]social.Entry, error) { return nil, nil }
 func (oneAuthor) NewestPublic(context.Context, int) ([]social.Entry, error)      { return nil, nil }
+func (oneAuthor) Late(context.Context, int64, int) ([]social.LatePost, int64, error) {
+	return nil, 0, nil
+}
 func (oneAuthor) CelebritiesOf(_ context.Context, readers []string) ([]social.Pulled, error) {
 	return make([]social.Pulled, len(readers)), nil
 }
@@ -218,16 +221,28 @@ func TestStreamClientDisconnects(t *testing.T) {
 
 func TestLastEventID(t *testing.T) {
 	t.Parallel()
-	for id, want := range map[string]*social.Position{
-		"": nil, "0": {}, "post:a:7": {At: 7, ID: "post:a"},
+	at := func(id string, arrived int64) *timelines.Point {
+		return &timelines.Point{Position: social.Position{At: 7, ID: id}, Arrived: arrived}
+	}
+	long := "post:" + strings.Repeat("x", 128)
+	for id, want := range map[string]*timelines.Point{
+		"": nil, "0": {}, "post:a:7": at("post:a", 0), "post:a.-.9:7": at("post:a", 9), "post:-.-.9:7": at("post:-", 9),
+		"post:.-.9:7": at("post:.-.9", 0), "post:a.-.:7": at("post:a.-.", 0), "post:a.-.b:7": at("post:a.-.b", 0), long + ":7": at(long, 0),
 	} {
 		got, err := lastEvent(id)
 		require.NoError(t, err)
 		require.Equal(t, want, got)
-		if got != nil {
-			require.Equal(t, id, eventID(*got))
+		if got == nil {
+			continue
+		}
+		require.Equal(t, id, eventID(*got))
+		if !got.Position.Zero() { // servers of 0.1.0 take it for a position just above that of the post
+			p, ok := parsePosition(id)
+			require.True(t, ok)
+			require.GreaterOrEqual(t, p.Compare(got.Position), 0)
 		}
 	}
+	require.Equal(t, long+":7", eventID(*at(long, 9)), "there is no room for the arrival")
 	for _, id := range []string{"1", "a:7", "post:a:07", "post:a:-7", "post:a", "post:a b:7"} {
 		_, err := lastEvent(id)
 		require.True(t, errors.Is(err, feed.ErrInvalid), id)
@@ -254,7 +269,7 @@ func TestLastEventIDInTheQuery(t *testing.T) {
 // brokenWatcher returns watches that panic when waited for.
 type brokenWatcher struct{}
 
-func (brokenWatcher) Watch(context.Context, string, *social.Position) (*timelines.Watch, error) {
+func (brokenWatcher) WatchFrom(context.Context, string, *timelines.Point) (*timelines.Watch, error) {
 	return new(timelines.Watch), nil
 }
 

@@ -39,7 +39,7 @@ func (p *parts) openEngine(ctx context.Context, items catalog.Catalog, cfg engin
 		Tally: p.tally, Learner: p.learner, Home: p.home(), Groups: s.groups,
 	}
 	if p.network != nil {
-		stores.Posts, stores.Promotions = p.network.store, p.network.promotions
+		stores.Posts, stores.Late, stores.Promotions = p.network.store, p.network.store, p.network.promotions
 	}
 	if p.popular != nil {
 		stores.Popularity = p.popular

@@ -9,10 +9,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/recall/trending"
+	"github.com/freshet/freshet/social"
 )
 
 func trendOf(it *feed.Item, now time.Time) feed.Trend {
@@ -109,6 +111,37 @@ func markOf(p *feed.Item, now time.Time) string {
 		return "warm"
 	}
 	return ""
+}
+
+// TestTrendingOthersActs checks that a post does not trend by what its author does to it.
+func TestTrendingOthersActs(t *testing.T) {
+	t.Parallel()
+	for mode, config := range map[string]func(testing.TB) configs.Config{"embedded": embedded, "services": withPostgres} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			clock := at(noon)
+			a := open(t, config(t), WithClock(clock.Now))
+			store := a.network.fanout.Store()
+			publish := func(author, caption, to string) string {
+				p, _, err := store.CreatePost(t.Context(), social.Post{Author: author, Caption: caption, Audience: social.Audience{Public: to == ""}, ReplyTo: to}, social.Creation{})
+				require.NoError(t, err)
+				return p.ID
+			}
+			vain, nice := publish("vain", "Look at this, everybody", ""), publish("nice", "A quiet thought of mine", "")
+			publish("vain", "First!", vain)
+			for _, like := range [][2]string{{"vain", vain}, {"r1", nice}, {"r2", nice}, {"nice", nice}} {
+				card, _, err := store.Like(t.Context(), like[0], like[1])
+				require.NoError(t, err)
+				require.True(t, card.HasLiked)
+			}
+			waitSettled(t, a)
+			likesIndexed(t, a, clock)
+			set := waitTrending(t, a)
+			require.Len(t, set.Entries, 1)
+			assert.Equal(t, nice, set.Entries[0].ID)
+			assert.InDelta(t, 2/(1.1*1.1), float64(set.Entries[0].Trend), 0.01, "two likes, after six minutes")
+		})
+	}
 }
 
 // TestTrendingDemoPosts checks that posts trend from the start, so that the first new reader gets

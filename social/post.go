@@ -34,11 +34,11 @@ type Post struct {
 	Version  int64 `json:"-"` // of the content, from 1
 	Likes    int64 `json:"-"`
 	Comments int64 `json:"-"` // replies that are not deleted; if there are none, the number that another system reported
-	// Commenters is the number of agents who have replied, or Comments if another system reported
-	// those.
-	Commenters int64 `json:"-"`
-	Deleted    bool  `json:"-"` // a tombstone: without content, but with author, audience and mentions
-	Again      bool  `json:"-"` // a post with this id was deleted before this one was created
+	// Likers and Commenters are what popularity counts: Likes without the author's own, and the
+	// number of other agents who have replied, or Comments if another system reported those.
+	Likers, Commenters int64 `json:"-"`
+	Deleted            bool  `json:"-"` // a tombstone: without content, but with author, audience and mentions
+	Again              bool  `json:"-"` // a post with this id was deleted before this one was created
 	// Closed means that the post has addressed circles, groups or grants that are gone. Its
 	// audience stays without them: see [inAudience].
 	Closed  bool `json:"-"`

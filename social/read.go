@@ -23,10 +23,11 @@ type Card struct {
 	// reader, can be cached by version and must not be modified.
 	Content json.RawMessage
 
-	Author          Author // without Bio
-	Likes, Comments int64
-	Commenters      int64  // see [Post.Commenters]
-	Root            string // of a reply: the root post of the thread
+	Author             Author // without Bio
+	Likes, Comments    int64
+	Likers, Commenters int64  // see [Post.Likers]
+	Root               string // of a reply: the root post of the thread
+	Arrived            int64  // stamp of its arrival, by the store's clock; 0 if that is not known
 
 	// Public reports that all fields except those about this reader are the same for everybody: the
 	// post is public, no reply, and has no grants. Only such cards are stored in a [CardCache].
@@ -159,6 +160,11 @@ type Lists interface {
 	// NewestPublic returns the newest n public posts of all authors, which followers of [Server]
 	// get except for blocks.
 	NewestPublic(ctx context.Context, n int) ([]Entry, error)
+
+	// Late returns the last n posts that have arrived late after a stamp, in the order of their
+	// arrival, and the stamp up to which that is complete: a second before now, as transactions of
+	// the last moment may not have ended. A call with that stamp continues.
+	Late(ctx context.Context, after int64, n int) (list []LatePost, upTo int64, err error)
 
 	// Grid returns the newest n posts of one author below a position that the reader may see, ""
 	// for a call without an agent. Replies under posts that are not public are only in the grid

@@ -222,7 +222,7 @@ type Likes interface {
 	Like(ctx context.Context, agent, post string) (card Card, changed bool, err error)
 	Unlike(ctx context.Context, agent, post string) (card Card, changed bool, err error)
 
-	// Affinities counts, by author, the posts that the agent has liked since a time and still
+	// Affinities counts, by other author, the posts that the agent has liked since a time and still
 	// likes, even if they were deleted, and the agent's replies to others since then, as long as
 	// reply and root post exist. It returns at most [MaxAffinities] authors, those with the most.
 	Affinities(ctx context.Context, agent string, since time.Time) (map[string]int, error)

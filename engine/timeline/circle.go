@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/convert"
 	"github.com/freshet/freshet/social"
 )
 
@@ -37,27 +36,16 @@ func (t *Timelines) Circle(ctx context.Context, r CircleRequest) (Page, error) {
 	return t.answer(ctx, r.Reader, page, read.missing)
 }
 
-func (r *pageRead) circlePage(ctx context.Context, req CircleRequest) (Page, error) {
-	page := Page{Posts: []social.Card{}, Next: req.Below}
-	shows := func(c *social.Card, at social.Position) bool {
-		here := slices.ContainsFunc(c.Circles, func(ref social.CircleRef) bool { return ref.ID == req.Circle })
-		return here && asProposed(c, at) && !r.mutes(c)
-	}
-	for range 1 + refills {
-		entries, err := r.t.stores.Posts.CirclePosts(ctx, r.agent, req.Circle, page.Next, req.Limit+1)
-		if err != nil {
-			return page, err
-		}
-		more := len(entries) > req.Limit
-		found := convert.Each(entries[:min(len(entries), req.Limit)], func(e social.Entry) social.Position { return e.Position })
-		cards, err := r.t.stores.Posts.Cards(ctx, r.agent, convert.Each(found, r.known))
-		if err != nil {
-			return page, err
-		}
-		page.HasMore = page.put(cards, found, req.Limit, shows) || more
-		if len(page.Posts) == req.Limit || !page.HasMore {
-			break
-		}
-	}
-	return page, nil
+func (r *pageRead) circlePage(ctx context.Context, req CircleRequest) (page Page, err error) {
+	err = r.fill(ctx, &page, pageSource{
+		from: req.Below, limit: req.Limit,
+		next: entriesOf(func(ctx context.Context, after social.Position, n int) ([]social.Entry, error) {
+			return r.t.stores.Posts.CirclePosts(ctx, r.agent, req.Circle, after, n)
+		}),
+		shows: func(c *social.Card, at social.Position) bool {
+			here := slices.ContainsFunc(c.Circles, func(ref social.CircleRef) bool { return ref.ID == req.Circle })
+			return here && asProposed(c, at) && !r.mutes(c)
+		},
+	})
+	return page, err
 }

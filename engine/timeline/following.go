@@ -34,7 +34,7 @@ func (t *Timelines) Propose(ctx context.Context, q feed.Query) (out recall.Propo
 	if err != nil {
 		return out, 0, err
 	}
-	out.Proposals = convert.Each(page.Posts, read.proposal)
+	out.Proposals = convert.Each(boundStrangers(page.Posts), read.proposal)
 	if page.HasMore {
 		out.Next = formatPosition(page.Next)
 	}
@@ -63,7 +63,7 @@ func (r *pageRead) proposals(ctx context.Context, req Request, since time.Time) 
 		found, more, err := r.propose(ctx, page.Next, req.Limit)
 		before := len(page.Posts)
 		if err == nil {
-			_, err = r.show(ctx, &page, found, before+req.Limit)
+			_, err = r.show(ctx, &page, found, before+req.Limit, r.shows)
 		}
 		if err != nil && before > 0 {
 			return page, nil // propose the posts read before; the next round retries
@@ -89,7 +89,7 @@ func (r *pageRead) proposals(ctx context.Context, req Request, since time.Time) 
 }
 
 func (r *pageRead) proposal(c social.Card) recall.Proposal {
-	p := recall.Proposal{Reactions: feed.Reactions(c.Likes, c.Commenters)}
+	p := recall.Proposal{Reactions: feed.Reactions(c.Likers, c.Commenters)}
 	p.ID, p.Group, p.UpdateTime, p.Author = c.ID, c.ID, c.CreatedAt, c.Author.ID
 	head := r.head(&c)
 	p.Story = head.story

@@ -92,6 +92,17 @@ type offer struct {
 	*Watch
 	posts []lists.Position // newest first
 	all   []lists.Position // including known ones
+	late  bool             // these are late posts that arrived up to upTo
+	upTo  int64
+}
+
+// inTurn reports whether a post is reported by an offer: late posts are in the offers of those alone,
+// unless the watch begins without a known arrival.
+func (r *round) inTurn(o offer, c *social.Card) bool {
+	if o.late || r.byPosition && c.Arrived <= o.arrived {
+		return true
+	}
+	return !c.Late()
 }
 
 // notifySome notifies the watches of some timelines.
@@ -145,19 +156,24 @@ func (r *round) notifyOffers(ctx context.Context, offers []offer) error {
 	}
 	for i, o := range offers {
 		read := pageRead{agent: o.agent, profile: profiles[i]}
-		var visible []lists.Position
+		count := 0
 		for k, p := range o.posts {
-			if cards[k].Author.ID != o.agent && read.shows(&cards[k], p) {
-				visible = append(visible, p)
+			c := &cards[k]
+			if c.Author.ID != o.agent && r.inTurn(o, c) && read.shows(c, p) {
+				count++
+				o.reported = later(o.reported, p)
 			}
 		}
 		cards = cards[len(o.posts):]
-		if len(visible) > 0 { // posts that the agent cannot see are not checked again
-			newsTotal.Inc()
-			o.reported = later(o.reported, visible[0])
-			o.notify(len(visible), o.reported)
+		if o.late {
+			o.arrived = o.upTo
+		} else {
+			r.markChecked(o.Watch, o.all)
 		}
-		r.markChecked(o.Watch, o.all)
+		if count > 0 { // posts that the agent cannot see are not checked again
+			newsTotal.Inc()
+			o.notify(count)
+		}
 	}
 	return nil
 }

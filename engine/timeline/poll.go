@@ -30,10 +30,10 @@ const (
 	storeCallsAtOnce = 4
 	// postsPerQuery is about how many posts one statement queries.
 	postsPerQuery = 2000
-	// lateFor is how long after its date a post is new to a watch at any position in the
-	// timeline: the clock of another server may be behind, ids of one second have no order, and
-	// lists lag a moment.
-	lateFor = time.Minute
+	// orderFor is how long after its date a post that arrived in time is new to a watch at any
+	// position in the timeline: it arrives [social.LateAfter] after its date at most, ids of one
+	// second have no order, and lists lag a moment.
+	orderFor = 2 * social.LateAfter
 	// buildsPerCheck is how many expired lists one check rebuilds.
 	buildsPerCheck = 64
 )
@@ -45,11 +45,23 @@ type round struct {
 	public  []social.Entry        // newest public posts, if a watch's agent follows [social.Server]
 	authors []string              // authors whose outboxes were checked
 	boxes   map[string]lists.Head // their heads, if ready
-	recent  lists.Position        // minimum position at which a late post is reported
+	recent  lists.Position        // minimum position at which a post out of order is reported
+	now     time.Time
+	late    lateWindow
+	// byPosition means that late posts are reported by their positions, up to the arrival at which the
+	// watch begins.
+	byPosition bool
 }
 
-func (w *Watcher) round(watches []*Watch) round {
-	return round{w: w, watches: watches, recent: lists.Position{At: w.cfg.Clock().Add(-lateFor).Unix()}}
+// round begins a check of some watches. It goes by the clock of the store, if that can be read.
+func (w *Watcher) round(ctx context.Context, watches []*Watch) round {
+	r := round{w: w, watches: watches, now: w.cfg.Clock(), late: w.readLate(ctx)}
+	at := r.now
+	if r.late.upTo > 0 {
+		at = time.UnixMicro(r.late.upTo)
+	}
+	r.recent = lists.Position{At: at.Add(-orderFor).Unix()}
+	return r
 }
 
 // Poll checks all watched timelines once and reports new posts. A later check covers stores that
@@ -60,14 +72,18 @@ func (w *Watcher) Poll(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(w.cfg.Begin(ctx), checkTimeout)
 	defer cancel()
 	w.mu.Lock()
-	r := w.round(slices.Collect(maps.Keys(w.watches)))
+	watches := slices.Collect(maps.Keys(w.watches))
 	w.mu.Unlock()
-	if len(r.watches) == 0 {
+	if len(watches) == 0 {
 		return
 	}
+	r := w.round(ctx, watches)
 	err := r.heads(ctx)
 	if err == nil {
 		err = r.news(ctx)
+	}
+	if err == nil {
+		err = r.lateNews(ctx)
 	}
 	switch {
 	case err != nil && !w.failed && !errors.Is(err, context.Canceled):
@@ -79,8 +95,8 @@ func (w *Watcher) Poll(ctx context.Context) {
 }
 
 // firstCheck checks for a watch that begins. A later check covers stores that are unavailable now.
-func (w *Watcher) firstCheck(ctx context.Context, watch *Watch, since *social.Position) error {
-	r := w.round([]*Watch{watch})
+func (w *Watcher) firstCheck(ctx context.Context, watch *Watch, since *Point) error {
+	r := w.round(ctx, []*Watch{watch})
 	err := r.heads(ctx)
 	if since == nil {
 		if err != nil || !watch.whole {
@@ -92,13 +108,21 @@ func (w *Watcher) firstCheck(ctx context.Context, watch *Watch, since *social.Po
 				watch.newest = list[0].Position
 			}
 		}
-		watch.seen, watch.start = watch.newest, w.named(ctx, watch.agent, watch.newest)
+		watch.seen = watch.newest
+		watch.start = Point{w.named(ctx, watch.agent, watch.newest), r.late.upTo}
 	} else {
-		watch.seen, watch.start = *since, *since
+		watch.seen, watch.start = since.Position, *since
+		watch.resumes, r.byPosition = since.Arrived > 0, since.Arrived == 0
+		if r.byPosition {
+			watch.start.Arrived = r.late.upTo
+		}
 	}
-	watch.reported, watch.begins = watch.start, true
+	watch.reported, watch.arrived, watch.begins = watch.start.Position, watch.start.Arrived, true
 	if err == nil {
 		err = r.news(ctx)
+	}
+	if err == nil && watch.resumes {
+		err = r.resume(ctx, watch)
 	}
 	if err != nil && ctx.Err() != nil {
 		return err
@@ -146,6 +170,7 @@ func (r *round) heads(ctx context.Context) error {
 // top sets the newest position and the state of a timeline from its sources; public is the state
 // of the public posts.
 func (r *round) top(w *Watch, public uint64) {
+	before := w.state
 	w.whole = w.list.State == lists.Ready
 	w.newest = w.list.Newest
 	w.state = maphash.Comparable(r.w.seed, w.list)
@@ -158,6 +183,9 @@ func (r *round) top(w *Watch, public uint64) {
 	if w.pulled.Server && len(r.public) > 0 {
 		w.newest = later(w.newest, r.public[0].Position)
 		w.state ^= public
+	}
+	if w.state != before {
+		w.changed = r.now
 	}
 }
 

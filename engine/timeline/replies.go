@@ -3,7 +3,6 @@ package timeline
 import (
 	"cmp"
 	"context"
-	"slices"
 
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/convert"
@@ -37,54 +36,37 @@ func (t *Timelines) Replies(ctx context.Context, r RepliesRequest) (page Page, e
 	if hidden && r.Reader == "" {
 		return page, feed.ErrNotFound
 	}
-	entries, err := t.stores.Posts.Replies(ctx, social.RepliesQuery{
-		Reader: r.Reader, Post: r.Post, After: r.After, N: r.Limit + 1, Oldest: r.Oldest, Own: !root[0].Replies,
-	})
-	if err != nil {
-		return page, err
-	}
 	read := &pageRead{t: t, agent: r.Reader}
-	if len(entries) > 0 && r.Reader != "" {
-		if err := read.readProfile(ctx); err != nil {
-			return page, err
-		}
-	}
-	if page, err = pageOf(ctx, t.stores.Posts, r.Reader, entries, r.Limit); err != nil {
-		return page, err
-	}
-	page.begin(r.After, entries, !r.Oldest)
-	if hidden && len(page.Posts) == 0 {
-		return Page{}, feed.ErrNotFound
-	}
-	page.Posts = slices.DeleteFunc(page.Posts, func(c social.Card) bool { return read.mutes(&c) })
-	return t.answer(ctx, "", page, read.missing)
-}
-
-// pageOf returns the page of the first limit entries; a further entry means that there is more.
-func pageOf(ctx context.Context, posts social.Cards, reader string, entries []social.Entry, limit int) (page Page, err error) {
-	page.HasMore = len(entries) > limit
-	if page.HasMore {
-		entries = entries[:limit]
-	}
-	known := convert.Each(entries, func(e social.Entry) social.PostVersion { return social.PostVersion{ID: e.ID} })
-	all, err := posts.Cards(ctx, reader, known)
+	knows := r.Reader == "" // the mutes, which only a post with replies needs
+	err = read.fill(ctx, &page, pageSource{
+		from: r.After, limit: r.Limit, ascending: r.Oldest,
+		next: entriesOf(func(ctx context.Context, after social.Position, n int) ([]social.Entry, error) {
+			entries, err := t.stores.Posts.Replies(ctx, social.RepliesQuery{
+				Reader: r.Reader, Post: r.Post, After: after, N: n, Oldest: r.Oldest, Own: !root[0].Replies,
+			})
+			if err == nil && len(entries) > 0 && !knows {
+				knows, err = true, read.readProfile(ctx)
+			}
+			return entries, err
+		}),
+		shows: func(c *social.Card, _ social.Position) bool { return c.Readable() && !read.mutes(c) },
+	})
 	if err != nil {
 		return Page{}, err
 	}
-	for i := range all {
-		if all[i].Visible { // since the entries were read, a post may have been deleted or hidden
-			page.Next = entries[i].Position
-		}
+	if hidden && len(page.Posts) == 0 {
+		return Page{}, feed.ErrNotFound
 	}
-	page.Posts = slices.DeleteFunc(all, func(c social.Card) bool { return !c.Readable() })
-	return page, nil
+	return t.answer(ctx, "", page, read.missing)
 }
 
-// begin says where the page after one without visible posts begins. The store does not propose
-// these posts again, so it may be where this page began.
-func (p *Page) begin(from social.Position, entries []social.Entry, descending bool) {
-	if p.HasMore && !p.passed(from, entries[len(entries)-2].Position, descending) {
-		p.Next = from
+// entriesOf returns the positions of the entries of a store as the source of a page; a further entry
+// means that there is more.
+func entriesOf(read func(ctx context.Context, after social.Position, n int) ([]social.Entry, error)) func(context.Context, social.Position, int) ([]social.Position, bool, error) {
+	return func(ctx context.Context, after social.Position, n int) ([]social.Position, bool, error) {
+		entries, err := read(ctx, after, n+1)
+		found := convert.Each(entries, func(e social.Entry) social.Position { return e.Position })
+		return found[:min(n, len(found))], len(found) > n, err
 	}
 }
 
@@ -103,13 +85,16 @@ func (t *Timelines) Author(ctx context.Context, r AuthorRequest) (page Page, err
 		return page, err
 	}
 	ctx = t.cfg.Begin(ctx)
-	entries, err := t.stores.Posts.Grid(ctx, r.Reader, r.Author, r.Below, r.Limit+1)
+	read := &pageRead{t: t, agent: r.Reader}
+	err = read.fill(ctx, &page, pageSource{
+		from: r.Below, limit: r.Limit,
+		next: entriesOf(func(ctx context.Context, after social.Position, n int) ([]social.Entry, error) {
+			return t.stores.Posts.Grid(ctx, r.Reader, r.Author, after, n)
+		}),
+		shows: func(c *social.Card, _ social.Position) bool { return c.Readable() },
+	})
 	if err != nil {
-		return page, err
+		return Page{}, err
 	}
-	if page, err = pageOf(ctx, t.stores.Posts, r.Reader, entries, r.Limit); err != nil {
-		return page, err
-	}
-	page.begin(r.Below, entries, true)
 	return t.answer(ctx, r.Reader, page, 0)
 }

@@ -22,8 +22,16 @@ import (
 // MaxLimit bounds a page of a timeline.
 const MaxLimit = 100
 
-// refills is how often a page that lost posts to the visibility query or to mutes is topped up.
-const refills = 3
+const (
+	// refills is how often a page that lost posts to the visibility query or to mutes is topped up.
+	// One that has no post at all is topped up until mostExamined posts were examined: a reader who
+	// scrolls meets no empty page, however much somebody whom they mute has written.
+	refills      = 3
+	mostExamined = 10_000
+	// largestRefill is the maximum number of posts that one refill examines. Each examines twice as
+	// many as the one before.
+	largestRefill = 400
+)
 
 // outboxesAtOnce is how many missing outboxes are built for one page, which the store answers.
 const outboxesAtOnce = 16
@@ -46,6 +54,8 @@ type Page struct {
 	Degraded []string // the missing parts, as in the engine's Answer
 	// NewReader is as in the engine's Answer, for an empty timeline.
 	NewReader bool
+
+	strangers *strangers // spaces their mentions while the page is filled; nil means that it does not
 }
 
 // Stores are the stores that timelines are read from; all but Kept, Late
@@ -172,24 +182,46 @@ func (r *pageRead) page(ctx context.Context, req Request) (page Page, err error)
 	if err := r.about(ctx); err != nil {
 		return page, err
 	}
+	page.strangers = newStrangers(req.Limit)
+	err = r.fill(ctx, &page, pageSource{from: req.Below, limit: req.Limit, next: r.propose, shows: r.shows})
+	page.strangers.finish(&page, req.Limit)
+	page.strangers = nil
+	return page, err
+}
+
+// pageSource is what a page is filled from.
+type pageSource struct {
+	from      social.Position // of the cursor; zero means the beginning
+	limit     int
+	ascending bool // the oldest first
+	// next returns the next n positions after another one. more reports that there are more.
+	next  func(ctx context.Context, after social.Position, n int) (found []social.Position, more bool, err error)
+	shows func(*social.Card, social.Position) bool
+}
+
+// fill fills a page from a source, and tops it up.
+func (r *pageRead) fill(ctx context.Context, page *Page, from pageSource) error {
 	page.Posts = []social.Card{}
-	at := req.Below // the last position examined
+	at, n, examined := from.from, from.limit, 0
 	for tries := 0; ; tries++ {
-		found, more, err := r.propose(ctx, at, req.Limit)
+		found, more, err := from.next(ctx, at, n)
 		if err != nil {
-			return page, err
+			return err
 		}
-		if page.HasMore, err = r.show(ctx, &page, found, req.Limit); err != nil {
-			return page, err
+		left, err := r.show(ctx, page, found, from.limit, from.shows)
+		if err != nil {
+			return err
 		}
-		page.HasMore = page.HasMore || more
-		if len(page.Posts) == req.Limit || !page.HasMore {
-			return page, nil
+		page.HasMore = left || more
+		if page.full(from.limit) || !page.HasMore {
+			return nil
 		}
-		at = found[len(found)-1]
-		if tries >= refills && page.passed(req.Below, at, true) {
-			return page, nil
+		at, examined = found[len(found)-1], examined+len(found)
+		enough := examined >= mostExamined || tries >= refills && len(page.Posts) > 0
+		if enough && page.passed(from.from, at, !from.ascending) {
+			return nil
 		}
+		n = min(2*n, max(largestRefill, from.limit))
 	}
 }
 
@@ -245,7 +277,7 @@ func (r *pageRead) readProfile(ctx context.Context) (err error) {
 
 // show queries the store for the proposed posts and puts those to show on the page. left reports
 // that some were not examined, because the page is full.
-func (r *pageRead) show(ctx context.Context, page *Page, found []social.Position, limit int) (left bool, err error) {
+func (r *pageRead) show(ctx context.Context, page *Page, found []social.Position, limit int, shows func(*social.Card, social.Position) bool) (left bool, err error) {
 	if len(found) == 0 {
 		return false, nil
 	}
@@ -253,7 +285,7 @@ func (r *pageRead) show(ctx context.Context, page *Page, found []social.Position
 	if err != nil {
 		return false, err
 	}
-	return page.put(cards, found, limit, r.shows), nil
+	return page.put(cards, found, limit, shows), nil
 }
 
 // put puts the cards to show on the page. left reports that it is full and some were not
@@ -261,17 +293,29 @@ func (r *pageRead) show(ctx context.Context, page *Page, found []social.Position
 // them, since it was proposed.
 func (p *Page) put(cards []social.Card, found []social.Position, limit int, shows func(*social.Card, social.Position) bool) (left bool) {
 	for i, c := range cards {
-		if len(p.Posts) == limit {
+		if p.full(limit) {
 			return true
 		}
 		if c.Visible {
 			p.Next = found[i]
 		}
-		if shows(&c, found[i]) {
+		switch {
+		case !shows(&c, found[i]):
+		case p.strangers != nil:
+			p.strangers.add(p, c)
+		default:
 			p.Posts = append(p.Posts, c)
 		}
 	}
 	return false
+}
+
+// full reports whether every position of the page is taken.
+func (p *Page) full(limit int) bool {
+	if p.strangers != nil {
+		limit -= len(p.strangers.held)
+	}
+	return len(p.Posts) >= limit
 }
 
 // shows reports whether the timeline shows a proposed post.

@@ -72,8 +72,7 @@ func TestTimelineEqualsPull(t *testing.T) {
 	}
 }
 
-// TestTimelineRefills checks that deleted and muted posts are replaced with older ones, and that a
-// short page has has_more.
+// TestTimelineRefills checks that deleted and muted posts are replaced with older ones.
 func TestTimelineRefills(t *testing.T) {
 	t.Parallel()
 	n := enginetest.NewNetwork(t)
@@ -85,8 +84,7 @@ func TestTimelineRefills(t *testing.T) {
 	}
 	n.Reader.MutedAuthors = []string{"bob"}
 	first := n.Page("reader", social.Position{}, 5)
-	assert.Empty(t, first.Posts)
-	assert.True(t, first.HasMore, "four times five posts were examined")
+	assert.Equal(t, []string{keep.ID}, enginetest.PostIDs(first), "no page is empty while there is a post")
 	assert.Equal(t, []string{keep.ID}, n.Scroll("reader", 5))
 	n.Reader = feed.Profile{MutedTags: []string{"tag"}}
 	assert.Empty(t, n.Scroll("reader", 5))

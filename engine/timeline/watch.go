@@ -26,6 +26,15 @@ const (
 type News struct {
 	Count int             // new posts of others since the previous news, at most [MostNew]
 	Head  social.Position // the newest post reported so far; a later watch should begin after it
+	// Arrived is the stamp up to which posts that had arrived late were reported: see [Point].
+	Arrived int64
+}
+
+// Point is where a watch begins. Posts that arrive in time are reported in the order of their
+// positions, late ones in the order of their arrival; see [social.LatePost].
+type Point struct {
+	Position social.Position
+	Arrived  int64 // 0 if it is not known: late posts are then reported as if they had arrived in time
 }
 
 // WatchStores are the stores that a [Watcher] reads; all are required.
@@ -44,6 +53,8 @@ type WatchPosts interface {
 	Pull(ctx context.Context, q social.PullQuery) ([]social.Entry, error)
 	NewestPublic(ctx context.Context, n int) ([]social.Entry, error)
 	CelebritiesOf(ctx context.Context, readers []string) ([]social.Pulled, error)
+	// Late is that of [social.Store].
+	Late(ctx context.Context, after int64, n int) ([]social.LatePost, int64, error)
 }
 
 // Watcher notifies connected agents of new posts in their timelines. Every [PollEvery] it checks
@@ -58,6 +69,9 @@ type Watcher struct {
 	checking sync.Mutex // one check at a time
 	failed   bool       // the last check failed; guarded by checking
 	seed     maphash.Seed
+
+	lateMu sync.Mutex
+	late   lateWindow
 
 	mu      sync.Mutex
 	open    int             // number of watches, including those being started
@@ -99,6 +113,14 @@ func (w *Watcher) End() {
 // [feed.ErrTooMany], [feed.ErrBusy] or [feed.ErrBadID], or wrap a store's ErrUnavailable if
 // neither lists nor store can be read.
 func (w *Watcher) Watch(ctx context.Context, agent string, since *social.Position) (*Watch, error) {
+	if since == nil {
+		return w.WatchFrom(ctx, agent, nil)
+	}
+	return w.WatchFrom(ctx, agent, &Point{Position: *since})
+}
+
+// WatchFrom is [Watcher.Watch] from a point, which reports late posts exactly once.
+func (w *Watcher) WatchFrom(ctx context.Context, agent string, since *Point) (*Watch, error) {
 	if err := social.CheckAgent(agent); err != nil {
 		return nil, err
 	}
@@ -136,7 +158,7 @@ func (w *Watcher) enter(agent string) error {
 type Watch struct {
 	w     *Watcher
 	agent string
-	start social.Position
+	start Point
 
 	// The fields below are used by checks only.
 	list     lists.Head
@@ -148,9 +170,12 @@ type Watch struct {
 	state    uint64           // hash of the heads of all sources
 	checked  uint64           // the state whose entries have been checked
 	seen     lists.Position   // newer entries have not been checked
-	known    []lists.Position // checked entries of the last [lateFor] that are not newer than seen
+	known    []lists.Position // checked entries of the last [orderFor] that are not newer than seen
 	begins   bool             // entries not newer than seen existed before the watch
 	reported lists.Position   // the newest position reported; at first, where the watch began
+	arrived  int64            // late posts that arrived up to this stamp have been checked; 0 means not known
+	resumes  bool             // arrived is that of an earlier watch, and was not read on from yet
+	changed  time.Time        // when a check found another state last
 
 	mu    sync.Mutex
 	news  News // not taken yet
@@ -159,7 +184,10 @@ type Watch struct {
 
 // Start returns where the watch began: the position it was given, or the head of the timeline
 // then. Zero means that the timeline was empty.
-func (w *Watch) Start() social.Position { return w.start }
+func (w *Watch) Start() social.Position { return w.start.Position }
+
+// StartPoint returns the same with the arrival up to which late posts were known.
+func (w *Watch) StartPoint() Point { return w.start }
 
 // Ready receives a value when there is news to take.
 func (w *Watch) Ready() <-chan struct{} { return w.ready }
@@ -177,10 +205,10 @@ func (w *Watch) Take() News {
 }
 
 // notify adds news for the next call of Take.
-func (w *Watch) notify(count int, head lists.Position) {
+func (w *Watch) notify(count int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.news = News{Count: min(w.news.Count+count, MostNew), Head: head}
+	w.news = News{Count: min(w.news.Count+count, MostNew), Head: w.reported, Arrived: w.arrived}
 	select {
 	case w.ready <- struct{}{}:
 	default: // the previous signal was not received yet

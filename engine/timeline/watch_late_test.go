@@ -21,25 +21,29 @@ func (w *watching) arrive(author string, ago time.Duration) social.Post {
 	})
 }
 
-// TestWatchLatePosts checks that a post below the last reported one counts as new if its
-// date is recent: the clock of another server may be behind, and ids of one second have no order.
+// sourcesOfPosts put the posts of an author into the timeline of r, each in another way.
+var sourcesOfPosts = map[string]func(w *watching) (author string){
+	"list": func(w *watching) string {
+		w.Follow("r", "a")
+		return "a"
+	},
+	"outbox": func(w *watching) string {
+		w.Follow("r", "star")
+		w.celebrity("star")
+		return "star"
+	},
+	"public": func(w *watching) string {
+		w.Follow("r", social.Server)
+		return "anybody"
+	},
+}
+
+// TestWatchLatePosts checks that a post below the last reported one counts as new when it arrives: at
+// once if its date is recent, because ids of one second have no order, and a moment later if it is a
+// day old at most.
 func TestWatchLatePosts(t *testing.T) {
 	t.Parallel()
-	for name, source := range map[string]func(w *watching) (author string){
-		"list": func(w *watching) string {
-			w.Follow("r", "a")
-			return "a"
-		},
-		"outbox": func(w *watching) string {
-			w.Follow("r", "star")
-			w.celebrity("star")
-			return "star"
-		},
-		"public": func(w *watching) string {
-			w.Follow("r", social.Server)
-			return "anybody"
-		},
-	} {
+	for name, source := range sourcesOfPosts {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWatching(t, 0)
@@ -55,27 +59,116 @@ func TestWatchLatePosts(t *testing.T) {
 				w.told(watch, 1, newest)
 				w.silent(watch)
 			}
-			for _, ago := range []time.Duration{time.Minute + time.Second, time.Hour} {
+			for _, ago := range []time.Duration{time.Minute + time.Second, 4 * time.Minute, 24 * time.Hour} {
 				w.arrive(author, ago)
 				w.silent(watch)
+				w.Advance(2 * time.Second)
+				w.told(watch, 1, newest)
+				w.silent(watch)
 			}
+			w.arrive(author, 24*time.Hour+time.Second)
+			w.arrive("stranger", time.Hour)
+			w.Advance(2 * time.Second)
+			if name == "public" {
+				w.told(watch, 1, newest)
+			}
+			w.silent(watch)
 			w.posts.down.Store(true)
-			w.arrive(author, time.Second)
+			newest = w.arrive(author, time.Second)
 			w.silent(watch)
 			w.posts.down.Store(false)
 			w.told(watch, 1, newest)
 
 			second := w.watch("r", early.Position())
-			require.Equal(t, timeline.News{Count: 6, Head: newest.Position()}, second.Take(), "two are below what it begins after, and two are old")
+			require.Equal(t, timeline.News{Count: 6, Head: newest.Position()}, taken(second), "two are below what it begins after, and two are old")
 			<-second.Ready()
 			w.arrive(author, time.Second)
 			newest = w.publish(author, public)
 			w.told(watch, 2, newest)
-			require.Equal(t, timeline.News{Count: 2, Head: newest.Position()}, second.Take())
+			require.Equal(t, timeline.News{Count: 2, Head: newest.Position()}, taken(second))
 			<-second.Ready()
 			w.Advance(2 * time.Minute)
 			w.silent(watch)
 			w.silent(second)
+		})
+	}
+}
+
+// TestWatchResumesLatePosts checks that a watch that goes on from news reports each late post once,
+// and one that goes on from a position alone none of before.
+func TestWatchResumesLatePosts(t *testing.T) {
+	t.Parallel()
+	for name, source := range sourcesOfPosts {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWatching(t, 0)
+			author := source(w)
+			newest := w.publish(author, public)
+			w.arrive(author, 5*time.Minute)
+			w.Advance(2 * time.Second)
+			watch := w.watch("r")
+			start := watch.StartPoint()
+			w.silent(watch)
+			w.arrive(author, 4*time.Minute)
+			w.Advance(2 * time.Second)
+			w.watcher.Poll(t.Context())
+			first := watch.Take()
+			require.Equal(t, timeline.News{Count: 1, Head: newest.Position(), Arrived: first.Arrived}, first)
+
+			w.arrive(author, time.Hour)
+			newest = w.publish(author, public)
+			w.Advance(2 * time.Second)
+			resumed := func(p timeline.Point, count int) *timeline.Watch {
+				t.Helper()
+				again, err := w.watcher.WatchFrom(t.Context(), "r", &p)
+				require.NoError(t, err)
+				t.Cleanup(again.Close)
+				require.Equal(t, timeline.News{Count: count, Head: newest.Position()}, taken(again))
+				w.watcher.Poll(t.Context())
+				require.Zero(t, again.Take())
+				return again
+			}
+			last := timeline.Point{Position: first.Head, Arrived: first.Arrived}
+			resumed(start, 3)
+			again, position := resumed(last, 2), resumed(timeline.Point{Position: first.Head}, 1)
+			w.arrive(author, 3*time.Minute)
+			w.Advance(2 * time.Second)
+			w.watcher.Poll(t.Context())
+			require.Equal(t, 1, again.Take().Count)
+			require.Equal(t, 1, position.Take().Count)
+
+			w.Advance(10 * time.Minute) // the store has what the watcher does not know any more
+			w.watcher.Poll(t.Context())
+			resumed(start, 4)
+			resumed(last, 3)
+		})
+	}
+}
+
+// TestWatchClocksApart checks that neither the clock of a server that makes posts nor that of the one
+// with the streams decides what is reported.
+func TestWatchClocksApart(t *testing.T) {
+	t.Parallel()
+	for _, apart := range []time.Duration{-4 * time.Minute, 4 * time.Minute} {
+		t.Run(apart.String(), func(t *testing.T) {
+			t.Parallel()
+			w := newWatching(t, 0)
+			w.watcher = timeline.NewWatcher(timeline.WatchStores{
+				Posts: w.posts, Lists: w.lists, Outboxes: w.Outboxes, Builder: w, Profiles: w,
+			}, 0, timeline.Config{Clock: func() time.Time { return w.Now().Add(apart) }})
+			w.Follow("r", "a")
+			w.publish("a", public)
+			w.Advance(2 * time.Second)
+			watch := w.watch("r")
+			newest := w.publish("a", public)
+			w.told(watch, 1, newest)
+			w.arrive("a", 20*time.Second)
+			w.told(watch, 1, newest)
+			w.arrive("a", 4*time.Minute)
+			w.silent(watch)
+			w.Advance(2 * time.Second)
+			w.told(watch, 1, newest)
+			w.silent(watch)
 		})
 	}
 }

@@ -66,8 +66,8 @@ func (f *Fanout) items(ctx context.Context, list []jobs.Job) []error {
 func moved(ids []string, before, now []social.Post) (left []string, posts []social.Post) {
 	for i, p := range now {
 		b := before[i]
-		sameCounts := p.Likes == b.Likes && p.Comments == b.Comments && p.Commenters == b.Commenters
-		if p.Version != b.Version || !sameCounts {
+		shown, ranked := p.Likes == b.Likes && p.Comments == b.Comments, p.Likers == b.Likers && p.Commenters == b.Commenters
+		if p.Version != b.Version || !shown || !ranked {
 			left, posts = append(left, ids[i]), append(posts, p)
 		}
 	}
@@ -142,11 +142,11 @@ func (f *Fanout) endItems(ctx context.Context, posts []social.Post) error {
 	return nil
 }
 
-// item returns the catalog item by which recall finds a public post. The post's content comes
-// from the store.
+// item returns the catalog item by which recall finds a public post, with the counts that make it
+// popular. The post's content comes from the store.
 func item(p *social.Post) feed.Item {
 	return feed.Item{
 		ID: p.ID, Title: p.Title(), Summary: p.Caption, Tags: p.AllTags(), AuthorID: p.Author,
-		Likes: p.Likes, Comments: p.Commenters, UpdateTime: p.CreatedAt,
+		Likes: p.Likers, Comments: p.Commenters, UpdateTime: p.CreatedAt,
 	}
 }

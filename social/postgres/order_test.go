@@ -95,6 +95,9 @@ func TestOlderServersOrdered(t *testing.T) {
 			o.now = o.now.Add(10 * time.Minute)
 			theirs := func() time.Time { return o.now.Add(apart) }
 			o.older("post:older", theirs())
+			var arrived time.Duration
+			require.NoError(t, o.db.pool.QueryRow(t.Context(), `SELECT extract(epoch FROM statement_timestamp()) * 1e9 - arrived * 1e3 FROM posts WHERE id = 'post:older'`).Scan(&arrived))
+			require.InDelta(t, 0, arrived.Seconds(), 60, "by the clock of the database")
 			o.join("a")
 			newer := o.post()
 			o.exec(olderMember, "b", theirs().UnixMicro())

@@ -46,6 +46,9 @@ type value struct {
 	Likes     int64           `json:"likes,omitempty"`
 	Comments  int64           `json:"comments,omitempty"`
 	Content   json.RawMessage `json:"content,omitempty"`
+
+	Likers     int64 `json:"likers,omitempty"` // this and the next have been stored since 0.2
+	Commenters int64 `json:"commenters,omitempty"`
 }
 
 // writeScript stores a card or a tombstone, unless the stored value is newer. At equal versions a
@@ -89,6 +92,7 @@ func (c *Cards) Put(ctx context.Context, cards []social.Card) error {
 			writes = append(writes, write{card.ID, value{
 				Version: card.Version, CreatedAt: card.CreatedAt, Author: &card.Author,
 				Likes: card.Likes, Comments: card.Comments, Content: card.Content,
+				Likers: card.Likers, Commenters: card.Commenters,
 			}})
 		}
 	}
@@ -193,6 +197,7 @@ func show(card *social.Card, raw string) bool {
 	*card = social.Card{
 		ID: card.ID, Visible: true, Public: true, Version: v.Version, CreatedAt: v.CreatedAt,
 		Author: *v.Author, Likes: v.Likes, Comments: v.Comments, Content: v.Content,
+		Likers: v.Likers, Commenters: v.Commenters,
 	}
 	return true
 }

@@ -46,7 +46,7 @@ func Exercise(t *testing.T, s Backend) {
 	for _, err := range []error{
 		second(s.EditPost(ctx, p.ID, "a", social.Edit{Caption: &caption}, here)), s.SetCounts(ctx, p.ID, social.Counts{Likes: 1}, here),
 		second(s.Cards(ctx, "b", []social.PostVersion{{ID: p.ID}})), second(s.ListStatuses(ctx, "b", []string{p.ID})), second(s.PostsByID(ctx, []string{p.ID})),
-		second(s.CardsOf(ctx, []social.Asked{{Reader: "b", ID: p.ID}})), second(s.CelebritiesOf(ctx, []string{"b", "e"})), second(s.NewestPublic(ctx, 5)),
+		second(s.CardsOf(ctx, []social.Asked{{Reader: "b", ID: p.ID}})), second(s.CelebritiesOf(ctx, []string{"b", "e"})), second(s.NewestPublic(ctx, 5)), third(s.Late(ctx, 1, 5)),
 		second(s.Pull(ctx, social.PullQuery{Reader: "b", N: 5, Whole: true})), second(s.Grid(ctx, "b", "a", social.Position{}, 5)),
 		second(s.PairEntries(ctx, "a", "a", social.Position{}, 5)), second(s.MemberEntries(ctx, "c", "b", social.Position{}, 5)),
 		second(s.Receivers(ctx, p.ID, true, "", 5)), second(s.Author(ctx, "b", "a")), second(s.CardsByAuthor(ctx, []string{"a"})), second(s.Celebrity(ctx, "a")),

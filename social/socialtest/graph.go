@@ -376,6 +376,40 @@ func likes(e *env) {
 	require.False(e, changed)
 }
 
+// ownReactions checks that what authors do to their own posts is shown, and does not make them
+// popular.
+func ownReactions(e *env) {
+	p := e.post("a", public())
+	counts := func() [4]int64 {
+		c, stored := e.card("b", p.ID), must[[]social.Post](e)(e.PostsByID(e.ctx, []string{p.ID}))[0]
+		require.Equal(e, [4]int64{c.Likes, c.Comments, c.Likers, c.Commenters}, [4]int64{stored.Likes, stored.Comments, stored.Likers, stored.Commenters})
+		return [4]int64{c.Likes, c.Likers, c.Comments, c.Commenters}
+	}
+	e.like("a", p.ID)
+	own := e.reply("a", p.ID)
+	again := e.reply("a", own.ID)
+	require.Equal(e, [4]int64{1, 0, 2, 0}, counts())
+	e.like("b", p.ID)
+	e.reply("b", own.ID)
+	e.reply("b", own.ID)
+	require.Equal(e, [4]int64{2, 1, 4, 1}, counts())
+	require.Equal(e, map[string]int{"a": 3}, must[map[string]int](e)(e.Affinities(e.ctx, "b", time.Unix(1, 0))))
+	require.Empty(e, must[map[string]int](e)(e.Affinities(e.ctx, "a", time.Unix(1, 0))))
+	e.ok(e.SetCounts(e.ctx, p.ID, social.Counts{Likes: 10, Comments: 5}, here))
+	require.Equal(e, [4]int64{12, 11, 4, 1}, counts(), "of another system's, it is not known who did what")
+	e.ok(e.DeletePost(e.ctx, own.ID, "a", here))
+	require.Equal(e, [4]int64{12, 11, 3, 1}, counts())
+	e.ok(e.DeletePost(e.ctx, again.ID, "a", here))
+	card, _, err := e.Unlike(e.ctx, "a", p.ID)
+	require.NoError(e, err)
+	require.Equal(e, e.card("a", p.ID), card)
+	require.Equal(e, [4]int64{11, 11, 2, 1}, counts())
+	card, _, err = e.Like(e.ctx, "a", p.ID)
+	require.NoError(e, err)
+	require.Equal(e, e.card("a", p.ID), card)
+	require.Equal(e, [4]int64{12, 11, 2, 1}, counts())
+}
+
 // likesOfHidden removes likes of posts that their agents may not see any more.
 func likesOfHidden(e *env) {
 	e.putCircle("c1", "a", "member", "stays")

@@ -254,16 +254,20 @@ func (m *model) sorted(fits func(*social.Post) bool) []social.Entry {
 	return out
 }
 
-func (m *model) likesOf(id string) (n int64) {
+// likesOf counts the likes of a post, and those of others than its author.
+func (m *model) likesOf(id string) (n, by int64) {
 	for k := range m.likes {
 		if k[1] == id {
 			n++
+			if k[0] != m.posts[id].Author {
+				by++
+			}
 		}
 	}
-	return n
+	return n, by
 }
 
-// commentsOf counts the replies under a post, and their authors.
+// commentsOf counts the replies under a post, and the other agents who wrote them.
 func (m *model) commentsOf(id string) (n, by int64) {
 	authors := map[string]bool{}
 	for _, p := range m.posts {
@@ -271,6 +275,7 @@ func (m *model) commentsOf(id string) (n, by int64) {
 			n, authors[p.Author] = n+1, true
 		}
 	}
+	delete(authors, m.posts[id].Author)
 	return n, int64(len(authors))
 }
 
@@ -333,11 +338,12 @@ func (e *env) checkCards(m *model, reader string) {
 			continue
 		}
 		d := m.decide(reader, p)
+		likes, likers := m.likesOf(c.ID)
 		comments, commenters := m.commentsOf(c.ID)
 		require.Equal(e, social.Card{
-			ID: c.ID, Visible: true, Version: c.Version, CreatedAt: p.CreatedAt, Content: c.Content, Author: social.Author{ID: p.Author},
+			ID: c.ID, Visible: true, Version: c.Version, CreatedAt: p.CreatedAt, Arrived: c.Arrived, Content: c.Content, Author: social.Author{ID: p.Author},
 			Public: p.Audience.Public && len(p.Grants) == 0, Root: p.Root, Replies: d.Replies,
-			Likes: m.likesOf(c.ID), Comments: comments, Commenters: commenters, Reason: d.Reason, HasLiked: m.likes[[2]string{reader, c.ID}], CanReply: d.CanReply, CanReact: d.CanReact,
+			Likes: likes, Comments: comments, Likers: likers, Commenters: commenters, Reason: d.Reason, HasLiked: m.likes[[2]string{reader, c.ID}], CanReply: d.CanReply, CanReact: d.CanReact,
 			Circles: m.named(reader, p), Removed: m.removals(reader, p),
 		}, c, "%q reads %+v", reader, *p)
 		require.JSONEq(e, string(p.Content()), string(c.Content))

@@ -410,7 +410,7 @@ func (w *walk) doLike() {
 	}
 	want := int64(0)
 	if d.Visible {
-		want = w.m.likesOf(p.ID)
+		want, _ = w.m.likesOf(p.ID)
 	}
 	require.Equal(w, want, card.Likes)
 	require.Equal(w, w.card(agent, p.ID), card)

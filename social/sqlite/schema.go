@@ -243,6 +243,10 @@ var Schema = sqlitefile.Schema{What: "social store", ID: 0x66727373, Oldest: 1, 
 	`ALTER TABLE post_circles ADD COLUMN own INTEGER NOT NULL DEFAULT 0;
 	 UPDATE post_circles SET own = 1 FROM circles c
 		WHERE c.id = post_circles.circle AND c.owner = post_circles.author AND c.kind = 'circle' AND (c.gone > 0 OR c.dropped < post_circles.incarnation);`,
+	// When a post arrived, by the clock of the queue; 0 for posts of before. See social.LatePost.
+	`ALTER TABLE posts ADD COLUMN arrived INTEGER NOT NULL DEFAULT 0;
+	 CREATE INDEX posts_late ON posts (arrived) WHERE gone = 0 AND root = ''
+		AND created_at < arrived / 1000000 - 60 AND created_at >= arrived / 1000000 - 86400;`,
 }}
 
 // nowPublic is the statement of the triggers that adds an author to public_authors.

@@ -155,9 +155,19 @@ const followsNow = `f.gone = 0 AND f.at > ` + erasedReader + ` AND f.at > coales
 // ofAuthors joins posts p with their authors a.
 const ofAuthors = `LEFT JOIN authors a ON a.id = p.author`
 
-// commented are the number of comments on a post p and the number of commenters.
-const commented = `CASE WHEN p.comments_here > 0 THEN p.comments_here ELSE p.comments_reported END,
-	CASE WHEN p.comments_here > 0 THEN p.repliers ELSE p.comments_reported END`
+// counted are the likes of a post p and the comments on it, and what popularity counts of them: see
+// [social.Post.Likers].
+var counted = `p.likes_here + p.likes_reported, CASE WHEN p.comments_here > 0 THEN p.comments_here ELSE p.comments_reported END,
+	p.likes_here + p.likes_reported - ` + ownLike + `,
+	CASE WHEN p.comments_here > 0 THEN p.repliers - ` + ownReply + ` ELSE p.comments_reported END`
+
+// ownLike and ownReply are 1 if the author of a post p is one of those who like it, or reply to it.
+var (
+	ownLike = `CASE WHEN p.likes_here > 0 AND EXISTS (SELECT 1 FROM likes l
+		WHERE l.post = p.id AND l.agent = p.author AND l.incarnation > p.deleted OFFSET 0) THEN 1 ELSE 0 END`
+	ownReply = `CASE WHEN p.comments_here > 0 AND EXISTS (SELECT 1 FROM posts o
+		WHERE ` + comments("p.id", "p.deleted") + ` AND o.author = p.author OFFSET 0) THEN 1 ELSE 0 END`
+)
 
 // The statements of cards. They return the posts that exist, each with its index among those
 // requested.
@@ -166,7 +176,7 @@ const commented = `CASE WHEN p.comments_here > 0 THEN p.comments_here ELSE p.com
 // that it assumes, it would plan the statement in each call, which takes ten times as long as
 // reading one card.
 var (
-	cardFrom = `SELECT ` + factColumns + `, j.i - 1, p.version, p.created_at, p.likes_here + p.likes_reported, ` + commented + `,
+	cardFrom = `SELECT ` + factColumns + `, j.i - 1, p.version, p.created_at, p.arrived, ` + counted + `,
 		CASE WHEN p.version <> j.version THEN p.content END, coalesce(a.name, ''), coalesce(a.image_url, ''),
 		EXISTS (SELECT 1 FROM likes l WHERE l.post = p.id AND l.agent = $1 AND l.incarnation > p.deleted AND l.at > ` + erasedReader + ` OFFSET 0),
 		` + hasGrants + ` FROM `
@@ -254,7 +264,7 @@ func found(asked []social.Asked, take func(*foundCard), text string, args ...any
 		f := &foundCard{}
 		c := &f.card
 		var content []byte
-		err := f.scan(scan, &f.i, &c.Version, &c.CreatedAt, &c.Likes, &c.Comments, &c.Commenters, &content,
+		err := f.scan(scan, &f.i, &c.Version, &c.CreatedAt, &c.Arrived, &c.Likes, &c.Comments, &c.Likers, &c.Commenters, &content,
 			&c.Author.Name, &c.Author.ImageURL, &c.HasLiked, &f.granted)
 		if err == nil {
 			f.rel.Reader, c.ID = asked[f.i].Reader, asked[f.i].ID

@@ -34,11 +34,12 @@ func (s *Store) Affinities(ctx context.Context, agent string, since time.Time) (
 	return found, nil
 }
 
-// affinitiesText counts likes by author, and replies by the author of their root post. A reply
+// affinitiesText counts likes by author, and replies by the author of their root post, without those
+// of the agent's own posts. A reply
 // counts until its root post is deleted. What was liked or replied to must not be from before the
 // erasure of its author, and the act not from before that of the agent.
 var affinitiesText = `SELECT n.author, count(*) FROM (
-		SELECT l.author AS author, l.at AS at, l.incarnation AS life FROM likes l WHERE l.agent = $1 AND l.at >= $2
+		SELECT l.author AS author, l.at AS at, l.incarnation AS life FROM likes l WHERE l.agent = $1 AND l.at >= $2 AND l.author <> $1
 		UNION ALL SELECT x.author, r.created, r.root_life FROM posts r JOIN posts x ON x.id = r.root AND x.deleted < r.root_life
 			WHERE r.author = $1 AND r.reach IN ($5, $6) AND r.created_at >= $4 AND r.gone = 0 AND x.author <> $1
 	) n LEFT JOIN authors a ON a.id = n.author
@@ -67,6 +68,9 @@ func (s *Store) like(ctx context.Context, agent, post string, on bool) (card soc
 		}
 		more, set := t.setLike(agent, post, f.post.Author, on)
 		f.card.Likes, f.card.HasLiked, changed = f.card.Likes+more, on, set
+		if agent != f.post.Author {
+			f.card.Likers += more
+		}
 		card = f.resolve()
 	})
 	if err != nil {

@@ -57,6 +57,7 @@ const (
 type postFacts struct {
 	social.Post // only the fields that a card needs
 	created     int64
+	arrived     int64
 	rootLife    int64     // of a reply: when its root post was created
 	deleted     int64     // stamp of the last deletion before it was created again
 	addressed   []address // for each circle of its audience

@@ -225,9 +225,9 @@ func (a *asking) card(c *social.Card, f *cardFacts, known int64) {
 	}
 	_, _, named := a.addressed(f, nil)
 	*c = social.Card{
-		ID: p.ID, Visible: true, Version: p.Version, CreatedAt: p.CreatedAt, Content: p.content,
+		ID: p.ID, Visible: true, Version: p.Version, CreatedAt: p.CreatedAt, Arrived: p.arrived, Content: p.content,
 		Author: social.Author{ID: p.Author, Name: f.author.name, ImageURL: f.author.image},
-		Likes:  p.Likes, Comments: p.Comments, Commenters: p.Commenters, Root: p.Root, Public: p.Audience.Public && len(p.Grants) == 0,
+		Likes:  p.Likes, Comments: p.Comments, Likers: p.Likers, Commenters: p.Commenters, Root: p.Root, Public: p.Audience.Public && len(p.Grants) == 0,
 		Replies: d.Replies, Reason: d.Reason, HasLiked: f.liked > p.deleted, CanReply: d.CanReply, CanReact: d.CanReact, Circles: named,
 	}
 	if p.Author == a.reader {

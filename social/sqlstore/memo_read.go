@@ -17,8 +17,8 @@ func (a *asking) readPosts(missing []string) {
 		p, err := scanPost(scan)
 		a.newPost[p.ID] = p
 		return err
-	}, `SELECT p.id, p.author, p.origin, p.reach, p.reply, p.react, p.created, p.deleted, p.version, p.created_at,
-		p.likes_here + p.likes_reported, `+commented+`, p.content, p.grants, p.root, p.root_life, 
+	}, `SELECT p.id, p.author, p.origin, p.reach, p.reply, p.react, p.created, p.deleted, p.version, p.created_at, p.arrived,
+		`+counted+`, p.content, p.grants, p.root, p.root_life, 
 		`+listOf(mentionOf, `post_mentions m WHERE m.post = p.id`)+`,
 		`+listOf(`pc.incarnation || ' ' || pc.at || ' ' || pc.circle`, `post_circles pc WHERE pc.post = p.id`)+`, `+ownCircle+`, p.removed, `+removalsOfPost+`
 		FROM posts p WHERE p.id = ANY ($1) AND p.gone = 0`, missing)
@@ -34,8 +34,8 @@ func scanPost(scan Scan) (*postFacts, error) {
 	var reach social.Reach
 	var circles, removals []string
 	var removed int
-	if err := scan(&p.ID, &p.Author, &p.Origin, &reach, &p.Reply, &p.React, &p.created, &p.deleted, &p.Version, &p.CreatedAt,
-		&p.Likes, &p.Comments, &p.Commenters, &p.content, &p.Grants, &p.Root, &p.rootLife, &p.mentioned, &circles, &p.ownCircle, &removed, &removals); err != nil {
+	if err := scan(&p.ID, &p.Author, &p.Origin, &reach, &p.Reply, &p.React, &p.created, &p.deleted, &p.Version, &p.CreatedAt, &p.arrived,
+		&p.Likes, &p.Comments, &p.Likers, &p.Commenters, &p.content, &p.Grants, &p.Root, &p.rootLife, &p.mentioned, &circles, &p.ownCircle, &removed, &removals); err != nil {
 		return p, err
 	}
 	p.Audience = reach.Audience()

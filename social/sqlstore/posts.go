@@ -127,10 +127,11 @@ func (t *Tx) create(p social.Post, reported time.Time, author *agent, fresh bool
 		t.replaced(&was, &p)
 	}
 	if again {
-		r.likesHere, r.commentsHere, r.repliers = 0, 0, 0
+		r.likesHere, r.commentsHere, r.repliers, r.ownLike, r.ownReply = 0, 0, 0, 0, 0
 		t.revived(&p)
 	}
 	r.counts()
+	r.arrives = !was.Alive()
 	r.grants = t.grant(r, here, kept)
 	t.save(r)
 	if keeps {

@@ -14,10 +14,13 @@ type record struct {
 	likesHere    int64
 	commentsHere int64 // replies that are not deleted
 	repliers     int64 // their authors
+	ownLike      int64 // 1 if its author likes it
+	ownReply     int64 // 1 if its author is among the repliers
 	reported     social.Counts
 	grants       []string // the grants of its post, in the form of [grantOf]
 	found        bool
-	removed      int // removedNowhere and so on
+	arrives      bool // it did not exist before
+	removed      int  // removedNowhere and so on
 
 	// Of a reply: its reach, and when its root post was created.
 	under    social.Reach
@@ -31,20 +34,21 @@ func (r *record) reach() social.Reach {
 	return r.Post.Audience.Reach()
 }
 
-// counts fills in the counts that readers see.
+// counts fills in the counts that readers see, and those of popularity.
 func (r *record) counts() {
 	p := &r.Post
 	p.Likes, p.Comments, p.Commenters = r.reported.Likes+r.likesHere, r.reported.Comments, r.reported.Comments
 	if r.commentsHere > 0 {
-		p.Comments, p.Commenters = r.commentsHere, r.repliers
+		p.Comments, p.Commenters = r.commentsHere, r.repliers-r.ownReply
 	}
+	p.Likers = p.Likes - r.ownLike
 }
 
 // recordColumns are columns of a post p for scanRecord; the circles that it addresses follow,
 // sorted.
-const recordColumns = `p.id, p.author, p.created_at, p.reach, p.origin, p.reply, p.react, p.version, p.likes_here, p.likes_reported,
+var recordColumns = `p.id, p.author, p.created_at, p.reach, p.origin, p.reply, p.react, p.version, p.likes_here, p.likes_reported,
 	p.comments_reported, p.created, p.deleted, p.caption_at, p.tags_at, p.alts_at, p.counted, p.here, p.tags, p.grants, p.content,
-	p.comments_here, p.repliers, p.root_life, p.removed, p.reply_at`
+	p.comments_here, p.repliers, ` + ownLike + `, ` + ownReply + `, p.root_life, p.removed, p.reply_at`
 
 func scanRecord(scan Scan) (*record, error) {
 	r := &record{found: true}
@@ -56,7 +60,7 @@ func scanRecord(scan Scan) (*record, error) {
 	var content []byte
 	if err := scan(&id, &author, &created, &reach, &origin, &p.Reply, &p.React, &version, &r.likesHere, &r.reported.Likes,
 		&r.reported.Comments, &t.Created, &t.Deleted, &t.Caption, &t.Tags, &t.Alts, &t.Counted, &t.Here, &tags, &grants, &content,
-		&r.commentsHere, &r.repliers, &r.rootLife, &r.removed, &t.Reply, &circles); err != nil {
+		&r.commentsHere, &r.repliers, &r.ownLike, &r.ownReply, &r.rootLife, &r.removed, &t.Reply, &circles); err != nil {
 		return nil, err
 	}
 	if err := json.Unmarshal(content, p); err != nil {
@@ -117,16 +121,17 @@ func (t *Tx) load(id string) *record {
 }
 
 const savedColumns = `author, created_at, reach, origin, reply, react, version, likes_here, likes_reported,
-	comments_reported, created, deleted, caption_at, tags_at, alts_at, counted, here, gone, tags, grants, content, comments_here, repliers, root, root_life, removed, reply_at`
+	comments_reported, created, deleted, caption_at, tags_at, alts_at, counted, here, gone, tags, grants, content, comments_here, repliers, root, root_life, removed, reply_at, arrived`
 
 // save writes the row of a post that load has locked. If load found none and there is one now, it
 // fails, and the transaction is retried. address writes the tables of the circles and mentions.
 func (t *Tx) save(r *record) {
+	arrived := `CASE WHEN $30 > 0 THEN ` + nowAs("$29") + ` ELSE `
 	text := `INSERT INTO posts (id, ` + savedColumns + `)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28)`
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, ` + arrived + `0 END)`
 	if r.found {
 		text = `UPDATE posts SET (` + savedColumns + `) = ($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
-			$23, $24, $25, $26, $27, $28) WHERE id = $1`
+			$23, $24, $25, $26, $27, $28, ` + arrived + `arrived END) WHERE id = $1`
 	}
 	p, at := &r.Post, r.Times
 	if len(p.Grants) == 0 { // they end with the post
@@ -134,8 +139,16 @@ func (t *Tx) save(r *record) {
 	}
 	t.later(text, p.ID, p.Author, p.CreatedAt, int(r.reach()), p.Origin, string(p.Reply), string(p.React), p.Version, r.likesHere, r.reported.Likes,
 		r.reported.Comments, at.Created, at.Deleted, at.Caption, at.Tags, at.Alts, at.Counted, at.Here, t.goneStamp(r.Alive()), List(p.Tags), List(r.grants),
-		[]byte(p.Content()), r.commentsHere, r.repliers, p.Root, r.rootLife, r.removed, at.Reply)
-	r.found = true
+		[]byte(p.Content()), r.commentsHere, r.repliers, p.Root, r.rootLife, r.removed, at.Reply,
+		queueNow(t.opts), boolean(r.arrives))
+	r.found, r.arrives = true, false
+}
+
+func boolean(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // goneStamp returns the value of a column gone.

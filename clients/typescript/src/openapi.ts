@@ -159,8 +159,9 @@ export interface paths {
          * Read the timeline
          * @description The caller's own posts, all posts of the authors whom the caller follows, and posts that
          *     are addressed to the caller or mention them, newest first. Only muted posts, deleted posts
-         *     and posts that the caller may not see any more are left out. Without `cursor`, the page
-         *     begins with the newest post.
+         *     and posts that the caller may not see any more are left out, and some mentions by people whom
+         *     the caller does not follow: these are at most a quarter of a page that others fill, with three
+         *     others between two of them. Without `cursor`, the page begins with the newest post.
          *
          *     A page may be shorter than `limit`, or empty, although there are more posts: continue with
          *     `next_cursor` until `has_more` is false.
@@ -231,9 +232,11 @@ export interface paths {
          * @description Server-sent events. An event `new` has the number of posts that are new in the timeline
          *     since the previous event. It is sent within three seconds after a post was delivered, on
          *     any server. Read the posts with `GET /v1/timeline`. Posts that the caller may not see, has
-         *     muted or has written are not counted.
+         *     muted or has written are not counted. A post that arrives up to a day after its date is new
+         *     when it arrives.
          *
-         *     The `id` of an event is a position in the timeline. A client that reconnects with
+         *     The `id` of an event is a position in the timeline, with the time up to which such late
+         *     posts were reported. Send it back as it is. A client that reconnects with
          *     `Last-Event-ID`, or with `lastEventId` in the query, immediately gets the number of posts since
          *     that position. Without both, the stream starts at the present position, which is the `id` of the
          *     first event, `ready`. `0` is the position of an empty timeline.
@@ -2176,7 +2179,7 @@ export interface components {
             request_id?: components["schemas"]["RequestID"];
             /**
              * Format: int64
-             * @description Only for a silent refresh: the number of unseen items that are newer than the last refresh. For a reader without a refresh in the last eight days, the number of those younger than a day, 99 at most.
+             * @description Only for a silent refresh: the number of unseen items that are newer than the last refresh, and of posts that have arrived since. For a reader without a refresh in the last eight days, the number of those younger than a day, 99 at most.
              */
             new_count?: number;
             /** @description The reader is new: no earlier refresh of any feed has ended, and nothing was learned about them. The response to the first refresh has it, and so do silent refreshes before that. Absent otherwise, and in degraded responses. */
@@ -4836,7 +4839,7 @@ export interface operations {
             query?: {
                 /**
                  * @description The same, for an `EventSource`, which cannot send headers at its start. The header has priority.
-                 * @example post:0064dcbdbd86c03f2a9c1e77b04d5d:1772791200
+                 * @example post:0064dcbdbd86c03f2a9c1e77b04d5d.-.1772791215902113:1772791200
                  */
                 lastEventId?: string;
             };
@@ -4849,7 +4852,7 @@ export interface operations {
                 "X-Request-ID"?: components["parameters"]["CallID"];
                 /**
                  * @description The `id` of the last event received, or `0`. Without it, the stream starts at the present position.
-                 * @example post:0064dcbdbd86c03f2a9c1e77b04d5d:1772791200
+                 * @example post:0064dcbdbd86c03f2a9c1e77b04d5d.-.1772791215902113:1772791200
                  */
                 "Last-Event-ID"?: string;
             };

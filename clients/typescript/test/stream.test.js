@@ -25,6 +25,9 @@ async function follower(name, options) {
 /** @param {import('@freshet/client').Client} client */
 const newest = async (client) => (await client.timeline({ limit: 1 })).items[0];
 
+/** The position in the id of an event, without the arrival. @param {string} id */
+const position = (id) => id.replace(/\.-\.\d+/, '');
+
 test('a stream tells of posts, and goes on where it was cut', async () => {
   /** @type {import('@freshet/client').FreshetError[]} */
   const broken = [];
@@ -34,7 +37,7 @@ test('a stream tells of posts, and goes on where it was cut', async () => {
 
   const first = await author.createPost({ caption: 'Rain at last' });
   const told = (await news.next()).value;
-  assert.deepEqual(told, { id: `${first.id}:${first.created_at}`, count: 1 });
+  assert.deepEqual({ ...told, id: position(told.id) }, { id: `${first.id}:${first.created_at}`, count: 1 });
 
   // While nobody listens two posts come, which is told as soon as it is connected again.
   const missed = news.next();
@@ -49,7 +52,8 @@ test('a stream tells of posts, and goes on where it was cut', async () => {
   mend();
   const begun = (await missed).value;
   assert.deepEqual(begun, { id: told.id, count: 0 }, 'it has begun again, where it was');
-  assert.deepEqual((await news.next()).value, { id: `${last.id}:${last.created_at}`, count: 2 });
+  const both = (await news.next()).value;
+  assert.deepEqual({ ...both, id: position(both.id) }, { id: `${last.id}:${last.created_at}`, count: 2 });
   assert.equal(broken[0]?.kind, 'unreachable');
   const [start, ...again] = network.calls.filter(isStreamOf('reader_cut')).map(({ headers }) => headers['last-event-id']);
   assert.equal(start, undefined);

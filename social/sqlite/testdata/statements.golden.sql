@@ -8,6 +8,9 @@ WITH held AS MATERIALIZED (SELECT j.id FROM (SELECT value ->> 0 AS id, value ->>
 UPDATE jobs SET leased_till = $1 + $3, worker = $4, changed = $1, due = CASE WHEN due > $1 AND changed > $1 + 1000000 THEN $1 ELSE due END, run_at = CASE WHEN run_at > $1 AND changed > $1 + 1000000 THEN $1 ELSE run_at END, state = 'running', lease = lease + 1, leased_generation = generation, attempts = attempts + 1
 		FROM (SELECT value AS chosen FROM json_each($2)) c WHERE id = chosen RETURNING id, kind, key, generation, priority, state, due, run_at, attempts, error, lease, leased_till, finished;
 
+-- Now
+SELECT ? - 1000000;
+
 -- Query.circle
 SELECT c.owner, c.name, c.size, c.kind, c.post, c.history, c.members_visible_to, c.until, put, dropped, replaced, joined, posted, reported, told, coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = c.owner), 0) FROM circles c WHERE id = ?;
 
@@ -502,13 +505,13 @@ DELETE FROM promotions WHERE item = ?;
 
 -- Tx.save
 INSERT INTO posts (id, author, created_at, reach, origin, reply, react, version, likes_here, likes_reported,
-	comments_reported, created, deleted, caption_at, tags_at, alts_at, counted, here, gone, tags, grants, content, comments_here, repliers, root, root_life, removed, reply_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+	comments_reported, created, deleted, caption_at, tags_at, alts_at, counted, here, gone, tags, grants, content, comments_here, repliers, root, root_life, removed, reply_at, arrived)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, CASE WHEN $30 > 0 THEN $29 ELSE 0 END);
 
 -- Tx.save
 UPDATE posts SET (author, created_at, reach, origin, reply, react, version, likes_here, likes_reported,
-	comments_reported, created, deleted, caption_at, tags_at, alts_at, counted, here, gone, tags, grants, content, comments_here, repliers, root, root_life, removed, reply_at) = ($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
-			$23, $24, $25, $26, $27, $28) WHERE id = $1;
+	comments_reported, created, deleted, caption_at, tags_at, alts_at, counted, here, gone, tags, grants, content, comments_here, repliers, root, root_life, removed, reply_at, arrived) = ($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
+			$23, $24, $25, $26, $27, $28, CASE WHEN $30 > 0 THEN $29 ELSE arrived END) WHERE id = $1;
 
 -- Tx.saveCircle
 INSERT INTO circles (id, owner, name, put, dropped, replaced, size, gone, kind, post, history, members_visible_to, until, told, joined, posted, reported) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
@@ -578,7 +581,7 @@ SELECT count(DISTINCT j.post) FROM (
 
 -- affinitiesText
 SELECT n.author, count(*) FROM (
-		SELECT l.author AS author, l.at AS at, l.incarnation AS life FROM likes l WHERE l.agent = $1 AND l.at >= $2
+		SELECT l.author AS author, l.at AS at, l.incarnation AS life FROM likes l WHERE l.agent = $1 AND l.at >= $2 AND l.author <> $1
 		UNION ALL SELECT x.author, r.created, r.root_life FROM posts r JOIN posts x ON x.id = r.root AND x.deleted < r.root_life
 			WHERE r.author = $1 AND r.reach IN ($5, $6) AND r.created_at >= $4 AND r.gone = 0 AND x.author <> $1
 	) n LEFT JOIN authors a ON a.id = n.author
@@ -608,17 +611,23 @@ SELECT EXISTS (SELECT 1 FROM follows WHERE agent = ? AND author = '@server' AND 
 SELECT m.circle, m.since, m.since > 0 AND EXISTS (SELECT 1 FROM mutes mu WHERE mu.agent = $1 AND mu.kind = 'circle' AND mu.id = m.circle) FROM members m WHERE m.agent = $1 AND m.gone = 0 AND m.at > $2;
 
 -- asking.readPosts
-SELECT p.id, p.author, p.origin, p.reach, p.reply, p.react, p.created, p.deleted, p.version, p.created_at,
+SELECT p.id, p.author, p.origin, p.reach, p.reply, p.react, p.created, p.deleted, p.version, p.created_at, p.arrived,
 		p.likes_here + p.likes_reported, CASE WHEN p.comments_here > 0 THEN p.comments_here ELSE p.comments_reported END,
-	CASE WHEN p.comments_here > 0 THEN p.repliers ELSE p.comments_reported END, p.content, p.grants, p.root, p.root_life, 
+	p.likes_here + p.likes_reported - CASE WHEN p.likes_here > 0 AND EXISTS (SELECT 1 FROM likes l
+		WHERE l.post = p.id AND l.agent = p.author AND l.incarnation > p.deleted) THEN 1 ELSE 0 END,
+	CASE WHEN p.comments_here > 0 THEN p.repliers - CASE WHEN p.comments_here > 0 AND EXISTS (SELECT 1 FROM posts o
+		WHERE o.root = p.id AND o.root <> '' AND o.gone = 0 AND o.removed < 2 AND o.root_life > p.deleted AND o.author = p.author) THEN 1 ELSE 0 END ELSE p.comments_reported END, p.content, p.grants, p.root, p.root_life, 
 		(SELECT json_group_array(CASE WHEN m.life = 0 THEN m.agent ELSE m.agent || ' ' || m.life END) FROM post_mentions m WHERE m.post = p.id),
 		(SELECT json_group_array(pc.incarnation || ' ' || pc.at || ' ' || pc.circle) FROM post_circles pc WHERE pc.post = p.id), EXISTS (SELECT 1 FROM post_circles pc WHERE pc.post = p.id AND pc.own), p.removed, (SELECT json_group_array(rm.circle || ' ' || rm.removed_by || ' ' || rm.at || ' ' || rm.reason) FROM removals rm WHERE rm.post = p.id AND p.removed > 0)
 		FROM posts p WHERE p.id IN (SELECT value FROM json_each(?)) AND p.gone = 0;
 
 -- asking.readPosts, for a list of one
-SELECT p.id, p.author, p.origin, p.reach, p.reply, p.react, p.created, p.deleted, p.version, p.created_at,
+SELECT p.id, p.author, p.origin, p.reach, p.reply, p.react, p.created, p.deleted, p.version, p.created_at, p.arrived,
 		p.likes_here + p.likes_reported, CASE WHEN p.comments_here > 0 THEN p.comments_here ELSE p.comments_reported END,
-	CASE WHEN p.comments_here > 0 THEN p.repliers ELSE p.comments_reported END, p.content, p.grants, p.root, p.root_life, 
+	p.likes_here + p.likes_reported - CASE WHEN p.likes_here > 0 AND EXISTS (SELECT 1 FROM likes l
+		WHERE l.post = p.id AND l.agent = p.author AND l.incarnation > p.deleted) THEN 1 ELSE 0 END,
+	CASE WHEN p.comments_here > 0 THEN p.repliers - CASE WHEN p.comments_here > 0 AND EXISTS (SELECT 1 FROM posts o
+		WHERE o.root = p.id AND o.root <> '' AND o.gone = 0 AND o.removed < 2 AND o.root_life > p.deleted AND o.author = p.author) THEN 1 ELSE 0 END ELSE p.comments_reported END, p.content, p.grants, p.root, p.root_life, 
 		(SELECT json_group_array(CASE WHEN m.life = 0 THEN m.agent ELSE m.agent || ' ' || m.life END) FROM post_mentions m WHERE m.post = p.id),
 		(SELECT json_group_array(pc.incarnation || ' ' || pc.at || ' ' || pc.circle) FROM post_circles pc WHERE pc.post = p.id), EXISTS (SELECT 1 FROM post_circles pc WHERE pc.post = p.id AND pc.own), p.removed, (SELECT json_group_array(rm.circle || ' ' || rm.removed_by || ' ' || rm.at || ' ' || rm.reason) FROM removals rm WHERE rm.post = p.id AND p.removed > 0)
 		FROM posts p WHERE p.id = ? AND p.gone = 0;
@@ -653,8 +662,11 @@ SELECT p.author, p.origin, p.reach, p.reply, p.react, coalesce(a.delivery, 'push
 	(EXISTS (SELECT 1 FROM blocks b WHERE b.agent = $1 AND b.other = p.author) OR EXISTS (SELECT 1 FROM blocks b WHERE b.agent = p.author AND b.other = $1)),
 	p.reach < 2 AND (p.grants <> '' OR EXISTS (SELECT 1 FROM post_circles pc WHERE pc.post = p.id)),
 	p.reach = 0 AND p.author = $1 AND EXISTS (SELECT 1 FROM post_circles pc WHERE pc.post = p.id AND pc.own),
-	p.deleted, p.root, p.root_life, p.removed, (SELECT json_group_array(rm.circle || ' ' || rm.removed_by || ' ' || rm.at || ' ' || rm.reason) FROM removals rm WHERE rm.post = p.id AND p.removed > 0), j.i - 1, p.version, p.created_at, p.likes_here + p.likes_reported, CASE WHEN p.comments_here > 0 THEN p.comments_here ELSE p.comments_reported END,
-	CASE WHEN p.comments_here > 0 THEN p.repliers ELSE p.comments_reported END,
+	p.deleted, p.root, p.root_life, p.removed, (SELECT json_group_array(rm.circle || ' ' || rm.removed_by || ' ' || rm.at || ' ' || rm.reason) FROM removals rm WHERE rm.post = p.id AND p.removed > 0), j.i - 1, p.version, p.created_at, p.arrived, p.likes_here + p.likes_reported, CASE WHEN p.comments_here > 0 THEN p.comments_here ELSE p.comments_reported END,
+	p.likes_here + p.likes_reported - CASE WHEN p.likes_here > 0 AND EXISTS (SELECT 1 FROM likes l
+		WHERE l.post = p.id AND l.agent = p.author AND l.incarnation > p.deleted) THEN 1 ELSE 0 END,
+	CASE WHEN p.comments_here > 0 THEN p.repliers - CASE WHEN p.comments_here > 0 AND EXISTS (SELECT 1 FROM posts o
+		WHERE o.root = p.id AND o.root <> '' AND o.gone = 0 AND o.removed < 2 AND o.root_life > p.deleted AND o.author = p.author) THEN 1 ELSE 0 END ELSE p.comments_reported END,
 		CASE WHEN p.version <> j.version THEN p.content END, coalesce(a.name, ''), coalesce(a.image_url, ''),
 		EXISTS (SELECT 1 FROM likes l WHERE l.post = p.id AND l.agent = $1 AND l.incarnation > p.deleted AND l.at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0)),
 		p.grants <> '' FROM (SELECT value ->> 0 AS id, value ->> 1 AS version, key + 1 AS i FROM json_each($2) LIMIT -1) j CROSS JOIN posts p ON p.id = j.id LEFT JOIN authors a ON a.id = p.author WHERE p.gone = 0;
@@ -675,8 +687,11 @@ SELECT p.author, p.origin, p.reach, p.reply, p.react, coalesce(a.delivery, 'push
 	(EXISTS (SELECT 1 FROM blocks b WHERE b.agent = j.reader AND b.other = p.author) OR EXISTS (SELECT 1 FROM blocks b WHERE b.agent = p.author AND b.other = j.reader)),
 	p.reach < 2 AND (p.grants <> '' OR EXISTS (SELECT 1 FROM post_circles pc WHERE pc.post = p.id)),
 	p.reach = 0 AND p.author = j.reader AND EXISTS (SELECT 1 FROM post_circles pc WHERE pc.post = p.id AND pc.own),
-	p.deleted, p.root, p.root_life, p.removed, (SELECT json_group_array(rm.circle || ' ' || rm.removed_by || ' ' || rm.at || ' ' || rm.reason) FROM removals rm WHERE rm.post = p.id AND p.removed > 0), j.i - 1, p.version, p.created_at, p.likes_here + p.likes_reported, CASE WHEN p.comments_here > 0 THEN p.comments_here ELSE p.comments_reported END,
-	CASE WHEN p.comments_here > 0 THEN p.repliers ELSE p.comments_reported END,
+	p.deleted, p.root, p.root_life, p.removed, (SELECT json_group_array(rm.circle || ' ' || rm.removed_by || ' ' || rm.at || ' ' || rm.reason) FROM removals rm WHERE rm.post = p.id AND p.removed > 0), j.i - 1, p.version, p.created_at, p.arrived, p.likes_here + p.likes_reported, CASE WHEN p.comments_here > 0 THEN p.comments_here ELSE p.comments_reported END,
+	p.likes_here + p.likes_reported - CASE WHEN p.likes_here > 0 AND EXISTS (SELECT 1 FROM likes l
+		WHERE l.post = p.id AND l.agent = p.author AND l.incarnation > p.deleted) THEN 1 ELSE 0 END,
+	CASE WHEN p.comments_here > 0 THEN p.repliers - CASE WHEN p.comments_here > 0 AND EXISTS (SELECT 1 FROM posts o
+		WHERE o.root = p.id AND o.root <> '' AND o.gone = 0 AND o.removed < 2 AND o.root_life > p.deleted AND o.author = p.author) THEN 1 ELSE 0 END ELSE p.comments_reported END,
 		CASE WHEN p.version <> 0 THEN p.content END, coalesce(a.name, ''), coalesce(a.image_url, ''),
 		EXISTS (SELECT 1 FROM likes l WHERE l.post = p.id AND l.agent = j.reader AND l.incarnation > p.deleted AND l.at > coalesce(r.erased_agent, 0)),
 		p.grants <> '' FROM (SELECT value ->> 0 AS reader, value ->> 1 AS id, key + 1 AS i FROM json_each(?) LIMIT -1) j LEFT JOIN authors r ON r.id = j.reader JOIN posts p ON p.id = j.id LEFT JOIN authors a ON a.id = p.author WHERE p.gone = 0;
@@ -933,6 +948,11 @@ INSERT INTO removals AS k (post, circle, removed_by, agent, reason, at, incarnat
 		incarnation = excluded.incarnation
 	WHERE k.incarnation < coalesce((SELECT c.dropped FROM circles c WHERE c.id = k.circle), 0);
 
+-- lateText
+SELECT p.author, p.created_at, p.id, p.arrived FROM posts p WHERE p.gone = 0 AND p.root = ''
+	AND p.created_at < p.arrived / 1000000 - 60 AND p.created_at >= p.arrived / 1000000 - 86400
+	AND p.arrived > $2 AND p.arrived <= $1 - 1000000 ORDER BY p.arrived DESC, p.id DESC LIMIT +$3;
+
 -- mentions
 SELECT k.key, p.author, p.created_at, p.id FROM (SELECT value AS key FROM json_each(@keys)) k LEFT JOIN authors e ON e.id = k.key
 		CROSS JOIN posts p ON p.id IN (SELECT q.post FROM post_mentions q WHERE q.agent = k.key
@@ -1102,13 +1122,17 @@ SELECT agent, min(rank) FROM (
 -- recordColumns
 SELECT p.id, p.author, p.created_at, p.reach, p.origin, p.reply, p.react, p.version, p.likes_here, p.likes_reported,
 	p.comments_reported, p.created, p.deleted, p.caption_at, p.tags_at, p.alts_at, p.counted, p.here, p.tags, p.grants, p.content,
-	p.comments_here, p.repliers, p.root_life, p.removed, p.reply_at, (SELECT json_group_array(c.circle) FROM post_circles c WHERE c.post = p.id ORDER BY c.circle)
+	p.comments_here, p.repliers, CASE WHEN p.likes_here > 0 AND EXISTS (SELECT 1 FROM likes l
+		WHERE l.post = p.id AND l.agent = p.author AND l.incarnation > p.deleted) THEN 1 ELSE 0 END, CASE WHEN p.comments_here > 0 AND EXISTS (SELECT 1 FROM posts o
+		WHERE o.root = p.id AND o.root <> '' AND o.gone = 0 AND o.removed < 2 AND o.root_life > p.deleted AND o.author = p.author) THEN 1 ELSE 0 END, p.root_life, p.removed, p.reply_at, (SELECT json_group_array(c.circle) FROM post_circles c WHERE c.post = p.id ORDER BY c.circle)
 		FROM posts p WHERE p.id IN (SELECT value FROM json_each(?)) ORDER BY p.root = '', p.id;
 
 -- recordColumns, for a list of one
 SELECT p.id, p.author, p.created_at, p.reach, p.origin, p.reply, p.react, p.version, p.likes_here, p.likes_reported,
 	p.comments_reported, p.created, p.deleted, p.caption_at, p.tags_at, p.alts_at, p.counted, p.here, p.tags, p.grants, p.content,
-	p.comments_here, p.repliers, p.root_life, p.removed, p.reply_at, (SELECT json_group_array(c.circle) FROM post_circles c WHERE c.post = p.id ORDER BY c.circle)
+	p.comments_here, p.repliers, CASE WHEN p.likes_here > 0 AND EXISTS (SELECT 1 FROM likes l
+		WHERE l.post = p.id AND l.agent = p.author AND l.incarnation > p.deleted) THEN 1 ELSE 0 END, CASE WHEN p.comments_here > 0 AND EXISTS (SELECT 1 FROM posts o
+		WHERE o.root = p.id AND o.root <> '' AND o.gone = 0 AND o.removed < 2 AND o.root_life > p.deleted AND o.author = p.author) THEN 1 ELSE 0 END, p.root_life, p.removed, p.reply_at, (SELECT json_group_array(c.circle) FROM post_circles c WHERE c.post = p.id ORDER BY c.circle)
 		FROM posts p WHERE p.id = ? ORDER BY p.root = '', p.id;
 
 -- releaseUnknownText

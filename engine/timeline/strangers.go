@@ -1,0 +1,98 @@
+package timeline
+
+import (
+	"slices"
+
+	"github.com/freshet/freshet/social"
+)
+
+const (
+	// strangersShare is the divisor of a page for the number of its posts that are there only because
+	// they mention the reader: whoever wants to be read could fill it otherwise.
+	strangersShare = 4
+	// strangersApart is how many other posts are between two of them.
+	strangersApart = strangersShare - 1
+	// strangersInRound is the minimum number of them in a round of home.
+	strangersInRound = 5
+)
+
+// byStranger reports whether a post is in the reader's timeline only because it mentions them.
+func byStranger(c *social.Card) bool { return c.Reason == social.Mention }
+
+// strangers spaces the mentions by strangers on one page. Half of them at most are by one author. The
+// others fill a page that would be short.
+type strangers struct {
+	most  int // on the page
+	since int // posts since the last one
+	shown int
+	by    map[string]int
+	held  []social.Card // have a place on the page
+	extra []social.Card // have none unless the page would be short
+}
+
+func newStrangers(limit int) *strangers {
+	return &strangers{most: max(1, limit/strangersShare), since: strangersApart, by: map[string]int{}}
+}
+
+// add adds a post to the page, or holds it until enough others were added.
+func (s *strangers) add(p *Page, c social.Card) {
+	switch {
+	case !byStranger(&c):
+		p.Posts = append(p.Posts, c)
+		s.since++
+	case s.shown+len(s.held) == s.most || s.by[c.Author.ID] == max(1, s.most/2):
+		s.extra = append(s.extra, c)
+	default:
+		s.by[c.Author.ID]++
+		s.held = append(s.held, c)
+	}
+	if len(s.held) > 0 && s.since >= strangersApart {
+		p.Posts = append(p.Posts, s.held[0])
+		s.held, s.since, s.shown = s.held[1:], 0, s.shown+1
+	}
+}
+
+// finish adds what is held. A page that would be short gets all in order, up to its limit; if
+// strangers' posts remain below it, the next page begins with them.
+func (s *strangers) finish(p *Page, limit int) {
+	p.Posts = append(p.Posts, s.held...)
+	room := limit - len(p.Posts)
+	if room <= 0 {
+		return
+	}
+	more := s.extra[:min(room, len(s.extra))]
+	p.Posts = append(p.Posts, more...)
+	slices.SortFunc(p.Posts, func(a, b social.Card) int { return positionOf(&b).Compare(positionOf(&a)) })
+	if len(more) == len(s.extra) {
+		return
+	}
+	last := positionOf(&p.Posts[len(p.Posts)-1])
+	if positionOf(&s.extra[len(s.extra)-1]).Below(last) {
+		p.Next, p.HasMore = last, true
+	}
+}
+
+func positionOf(c *social.Card) social.Position { return social.Position{At: c.CreatedAt, ID: c.ID} }
+
+// boundStrangers leaves out of a round of home most mentions by strangers: of one author what a page
+// may have, and of all a quarter of the round.
+func boundStrangers(posts []social.Card) []social.Card {
+	others := 0
+	for i := range posts {
+		if !byStranger(&posts[i]) {
+			others++
+		}
+	}
+	s := strangers{most: max(strangersInRound, others/strangersApart), by: map[string]int{}}
+	return slices.DeleteFunc(posts, func(c social.Card) bool {
+		if !byStranger(&c) {
+			return false
+		}
+		s.by[c.Author.ID]++
+		if s.shown == s.most || s.by[c.Author.ID] > strangersInRound/2 {
+			return true
+		}
+		s.shown++
+		return false
+	})
+}
