@@ -207,7 +207,11 @@ func edit(e *env) {
 	require.Equal(e, want, e.edited(p.ID, "a", social.Edit{}))
 	right, shown := want.Reply, want.AllTags()
 	for _, same := range []social.Edit{
-		{Caption: &caption}, {Tags: &tags}, {Tags: &[]string{"u", "U"}}, {Alts: &alts}, {Reply: &right},
+		{Caption: &caption},
+		{Tags: &tags},
+		{Tags: &[]string{"u", "U"}},
+		{Alts: &alts},
+		{Reply: &right},
 		{Caption: &caption, Tags: &shown, Alts: &alts, Reply: &right}, // what an app has read
 	} {
 		require.Equal(e, want, e.edited(p.ID, "a", same))
