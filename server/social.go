@@ -91,8 +91,12 @@ func (b *builder) openPosts(ctx context.Context, c clients, s catalogs) (*posts,
 	if err != nil {
 		return nil, err
 	}
+	slow := slowDisk{disk: postgres.Disk, log: b.log}
 	b.checks["social"] = func(ctx context.Context) handler.Dependency {
 		state := handler.Dependency{Err: store.Ping(ctx), Optional: true}
+		if db, ok := store.(*postgres.Store); ok {
+			state.Warning = slow.warning(ctx, db.SlowCommit())
+		}
 		for _, known := range []error{social.ErrTakesNoWrites, postgres.ErrWaits} {
 			if errors.Is(state.Err, known) {
 				state.Reason = known.Error()

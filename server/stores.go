@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/url"
 	"path/filepath"
+	"sync/atomic"
+	"time"
 
 	"github.com/freshet/freshet/cache"
 	cachememory "github.com/freshet/freshet/cache/memory"
@@ -16,6 +19,7 @@ import (
 	"github.com/freshet/freshet/dedup/redisbloom"
 	"github.com/freshet/freshet/dedup/spool"
 	"github.com/freshet/freshet/handler"
+	"github.com/freshet/freshet/internal/slowdisk"
 	"github.com/freshet/freshet/internal/sqlitefile"
 	"github.com/freshet/freshet/server/connect"
 	"github.com/freshet/freshet/server/datadir"
@@ -84,16 +88,38 @@ func (b *builder) checkFiles() error {
 	if err != nil {
 		return fmt.Errorf("data_dir: %w", err)
 	}
+	slow := slowDisk{disk: sqlitefile.Disk, log: b.log}
 	b.checks["data_dir"] = func(ctx context.Context) handler.Dependency {
 		if err := opened.Check(); err != nil {
 			return handler.Dependency{Err: err, Reason: err.Error()}
 		}
-		if b.writable == nil {
-			return handler.Dependency{}
+		state := handler.Dependency{Warning: slow.warning(ctx, sqlitefile.SlowCommit(b.files))}
+		if b.writable != nil {
+			state.Err = b.writable(ctx)
 		}
-		return handler.Dependency{Err: b.writable(ctx)}
+		return state
 	}
 	return nil
+}
+
+// slowDisk tells of a disk that takes long to store a commit.
+type slowDisk struct {
+	disk string
+	log  *slog.Logger
+	told atomic.Bool
+}
+
+// warning returns the text for /readyz, "" if no commit was slow, and logs the first of several.
+func (s *slowDisk) warning(ctx context.Context, took time.Duration) string {
+	if took == 0 {
+		s.told.Store(false)
+		return ""
+	}
+	text := slowdisk.Text(s.disk, took)
+	if s.told.CompareAndSwap(false, true) {
+		s.log.WarnContext(ctx, text+"; calls that write wait for it, and fail at their deadline")
+	}
+	return text
 }
 
 func (b *builder) openFilters(ctx context.Context, c clients) (dedup.Store, error) {

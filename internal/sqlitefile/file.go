@@ -27,6 +27,8 @@ type File struct {
 	Writer  *sql.DB // one connection: SQLite allows only one writer at a time
 	Readers *sql.DB
 	Scans   *sql.DB // separate, so that Readers can be used during a scan
+
+	unobserve func()
 }
 
 // busyTimeout, in milliseconds, is the time that a connection waits for a lock that another process
@@ -52,6 +54,7 @@ func (f *File) open(ctx context.Context, s *Schema, path string, pragmas []strin
 		return err
 	}
 	f.Writer.SetMaxOpenConns(1)
+	f.unobserve = f.observe(path)
 	if err := InTx(ctx, f.Writer, func(t *Tx) { t.Fail(s.Migrate(ctx, t)) }); err != nil {
 		return err
 	}
@@ -135,6 +138,9 @@ func Rows(rows *sql.Rows, err *error) iter.Seq[*sql.Rows] {
 // Close checkpoints the write-ahead log into the file and closes it. Later calls fail.
 func (f *File) Close() error {
 	var errs []error
+	if f.unobserve != nil {
+		f.unobserve()
+	}
 	// The writer is closed last: the last connection checkpoints the log.
 	for _, db := range []*sql.DB{f.Scans, f.Readers, f.Writer} {
 		if db != nil {
@@ -152,6 +158,9 @@ func Failed(ctx context.Context, unavailable error, what string, err error) erro
 	}
 	cause := ctx.Err()
 	if cause != nil {
+		if errors.Is(err, cause) {
+			cause = err // it may say more
+		}
 		return fmt.Errorf("sqlite: %s: %w", what, cause)
 	}
 	return fmt.Errorf("%w: sqlite: %s: %w", unavailable, what, Advised(err))

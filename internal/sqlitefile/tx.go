@@ -19,12 +19,12 @@ type Tx struct {
 func InTx(ctx context.Context, db *sql.DB, do func(*Tx)) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
-		return err
+		return CommitsOf(db).Explain(err, Disk)
 	}
 	t := &Tx{Tx: tx, ctx: ctx}
 	do(t)
 	if t.err == nil {
-		return tx.Commit()
+		return CommitsOf(db).Run(tx.Commit)
 	}
 	// A cancelled context has rolled it back already.
 	undo := tx.Rollback()

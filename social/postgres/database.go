@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/slowdisk"
 	"github.com/freshet/freshet/social/sqlstore"
 )
 
@@ -24,6 +25,7 @@ type database struct {
 	clock    feed.Clock
 	refused  atomic.Pointer[refusal]
 
+	commits    slowdisk.Commits
 	inspecting sync.Mutex
 	inspected  time.Time // when the tables were last compared with those of their version
 	damage     error     // what was found; nil if they are whole
@@ -124,7 +126,7 @@ func (d *database) Write(ctx context.Context, do func(sqlstore.Writing) error) e
 	return d.guarded(ctx, "write", func(ctx context.Context) (err error) {
 		for range attempts {
 			err = d.on(ctx, func(conn *pgxpool.Conn) (beforeCommit bool, err error) {
-				t := &transaction{querying: newQuerying(ctx, conn), begin: `begin isolation level read committed read write`}
+				t := &transaction{querying: newQuerying(ctx, conn), begin: `begin isolation level read committed read write`, commits: &d.commits}
 				err = t.end(conn, do(t))
 				return !t.committing || takesNoTransaction(err), err
 			})

@@ -86,6 +86,12 @@ func (s *Store) Ping(ctx context.Context) error {
 	return dialect.Failed(ctx, "ping", err)
 }
 
+// Disk is the name of the disk that commits wait for. A replica that they wait for looks the same.
+const Disk = "PostgreSQL's disk, or a replica that its commits wait for,"
+
+// SlowCommit returns how long a commit took that was slow a short time ago; 0 if there was none.
+func (s *Store) SlowCommit() time.Duration { return s.db.commits.Slow() }
+
 // inspectEvery is the least time between two comparisons of the tables by [Store.Ping].
 const inspectEvery = time.Minute
 

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/freshet/freshet/internal/slowdisk"
 	"github.com/freshet/freshet/social/sqlstore"
 )
 
@@ -98,7 +99,8 @@ type transaction struct {
 	later pgx.Batch // statements sent with the commit
 	err   error
 
-	committing bool // the commit was sent: the transaction may have been committed
+	committing bool              // the commit was sent: the transaction may have been committed
+	commits    *slowdisk.Commits // observes the commit; nil if the transaction writes nothing
 }
 
 // Exec implements [sqlstore.Session].
@@ -174,7 +176,12 @@ func (t *transaction) end(conn *pgxpool.Conn, err error) error {
 	if err == nil {
 		t.later.Queue(`commit`)
 		t.committing = true
-		err = conn.SendBatch(t.ctx, &t.later).Close()
+		commit := func() error { return conn.SendBatch(t.ctx, &t.later).Close() }
+		if t.commits == nil {
+			err = commit()
+		} else if err = t.commits.Run(commit); t.ctx.Err() != nil {
+			err = t.commits.Explain(err, Disk)
+		}
 	}
 	if err != nil && !conn.Conn().IsClosed() {
 		// If the context has ended, this fails, and the pool closes the connection.

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 
+	"github.com/freshet/freshet/internal/slowdisk"
+	"github.com/freshet/freshet/internal/sqlitefile"
 	"github.com/freshet/freshet/social/sqlstore"
 )
 
@@ -15,6 +17,8 @@ type writer struct {
 	turn  chan struct{} // holds one token, which a writer takes
 	stmts map[string]*sql.Stmt
 	memo  *sqlstore.Memo // is notified of the keys that transactions touch
+
+	commits *slowdisk.Commits
 }
 
 func newWriter(ctx context.Context, db *sql.DB, memo *sqlstore.Memo) (*writer, error) {
@@ -22,7 +26,7 @@ func newWriter(ctx context.Context, db *sql.DB, memo *sqlstore.Memo) (*writer, e
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{conn: conn, turn: make(chan struct{}, 1), stmts: map[string]*sql.Stmt{}, memo: memo}
+	w := &writer{conn: conn, turn: make(chan struct{}, 1), stmts: map[string]*sql.Stmt{}, memo: memo, commits: sqlitefile.CommitsOf(db)}
 	w.turn <- struct{}{}
 	if err := w.watch(ctx); err != nil {
 		return nil, errors.Join(err, conn.Close())
@@ -57,7 +61,7 @@ func (w *writer) take(ctx context.Context) error {
 		}
 		return nil
 	case <-ctx.Done():
-		return ctx.Err()
+		return w.commits.Explain(ctx.Err(), sqlitefile.Disk)
 	}
 }
 
@@ -99,7 +103,7 @@ func (w *writer) Write(ctx context.Context, do func(sqlstore.Writing) error) (er
 		w.memo.Begin()
 		defer w.memo.End(all)
 	}
-	if _, err := q.Exec(`COMMIT`); err != nil {
+	if err := w.commits.Run(func() error { _, err := q.Exec(`COMMIT`); return err }); err != nil {
 		return err
 	}
 	done = true

@@ -137,6 +137,9 @@ func (d *Dialect) Failed(ctx context.Context, what string, err error) error {
 	}
 	cause := ctx.Err()
 	if cause != nil {
+		if errors.Is(err, cause) {
+			cause = err // it may say more
+		}
 		return fmt.Errorf("%s: %s: %w", d.Name, what, cause)
 	}
 	if d.Damaged(err) {
