@@ -25,13 +25,6 @@ SELECT name, image_url, bio, has_card, followers, following, erased, suggest_fro
 -- Store.Author
 SELECT public, followers, own FROM post_counts WHERE author = ?;
 
--- Store.Block
-DELETE FROM invitations WHERE agent = $1
-				AND circle IN (SELECT i.circle FROM invitations i JOIN circles c ON c.id = i.circle AND c.owner = $2 WHERE i.agent = $1);
-
--- Store.Block
-INSERT INTO blocks (agent, other, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING;
-
 -- Store.Blocked
 SELECT other FROM blocks WHERE agent = ? AND other > ? ORDER BY other LIMIT +?;
 
@@ -93,12 +86,6 @@ SELECT id, kind, key, generation, priority, state, due, run_at, attempts, error,
 -- Store.Members
 SELECT m.agent FROM members m WHERE m.circle = $1 AND m.gone = 0
 			AND m.agent > $2 AND m.at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = m.agent), 0) AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = $4 AND b.other = m.agent) AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = m.agent AND b.other = $4) ORDER BY m.agent LIMIT +$3;
-
--- Store.Mute
-INSERT INTO mutes (agent, kind, id) VALUES (?, ?, ?) ON CONFLICT DO NOTHING;
-
--- Store.Mute
-SELECT count(*) FROM mutes WHERE agent = ? AND kind = ? AND id <> ?;
 
 -- Store.Muted
 SELECT id FROM mutes WHERE agent = $1 AND kind = $4 AND id > $2 ORDER BY id LIMIT +$3;
@@ -180,12 +167,6 @@ UPDATE authors SET delivery = $3, delivery_at = $4 WHERE id = $1 AND delivery = 
 -- Store.Suggested
 SELECT at, content FROM suggestions WHERE agent = $1 AND at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0);
 
--- Store.Unblock
-DELETE FROM blocks WHERE agent = ? AND other = ?;
-
--- Store.Unmute
-DELETE FROM mutes WHERE agent = ? AND kind = ? AND id = ?;
-
 -- Store.Unsuggestable
 SELECT author FROM follows WHERE agent = $1 AND author IN (SELECT value FROM json_each($2)) AND gone = 0
 		UNION SELECT other FROM blocks WHERE agent = $1 AND other IN (SELECT value FROM json_each($2))
@@ -218,6 +199,9 @@ DELETE FROM suggestions WHERE agent = ?;
 
 -- Store.erase
 UPDATE removals SET agent = '', reason = '' WHERE agent = ? AND agent <> '';
+
+-- Store.setMuted
+DELETE FROM mutes WHERE agent = ? AND kind = ? AND id = ?;
 
 -- Tx.addComment
 SELECT gone = 0 AND deleted < $2 FROM posts WHERE id = $1;
@@ -258,6 +242,13 @@ SELECT id, followers, following, delivery, card_at, erased, erased_agent
 
 -- Tx.answered
 SELECT EXISTS (SELECT 1 FROM posts WHERE root = ? AND root <> '' AND gone = 0);
+
+-- Tx.block
+DELETE FROM invitations WHERE agent = $1
+			AND circle IN (SELECT i.circle FROM invitations i JOIN circles c ON c.id = i.circle AND c.owner = $2 WHERE i.agent = $1);
+
+-- Tx.block
+INSERT INTO blocks (agent, other, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING;
 
 -- Tx.blockedAmong
 SELECT other FROM blocks WHERE agent = $1 AND other IN (SELECT value FROM json_each($2))
@@ -385,6 +376,12 @@ INSERT INTO reply_mentions (reply, agent, life) SELECT ?, j.value, coalesce((SEL
 
 -- Tx.mentionNobody
 INSERT INTO reply_mentions (reply, agent, life) SELECT post, agent, life FROM post_mentions WHERE post = ? ON CONFLICT DO NOTHING;
+
+-- Tx.mute
+INSERT INTO mutes (agent, kind, id) VALUES (?, ?, ?) ON CONFLICT DO NOTHING;
+
+-- Tx.mute
+SELECT count(*) FROM mutes WHERE agent = ? AND kind = ? AND id <> ?;
 
 -- Tx.narrow
 DELETE FROM post_circles WHERE post = ? AND circle <> '' AND NOT (circle IN (SELECT value FROM json_each(?)));
@@ -544,6 +541,9 @@ INSERT INTO members (circle, agent, at, gone, incarnation, since, joined) SELECT
 			FROM (SELECT value ->> 0 AS agent, value ->> 1 AS at, value ->> 2 AS gone, value ->> 3 AS incarnation, value ->> 4 AS since, value ->> 5 AS joined FROM json_each(?) LIMIT -1) d WHERE true
 			ON CONFLICT (circle, agent) DO UPDATE SET at = excluded.at, gone = excluded.gone, incarnation = excluded.incarnation, since = excluded.since,
 			joined = excluded.joined;
+
+-- Tx.unblock
+DELETE FROM blocks WHERE agent = ? AND other = ?;
 
 -- Tx.useFiles
 DELETE FROM jobs WHERE kind = ? AND key = ?;
