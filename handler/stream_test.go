@@ -30,6 +30,7 @@ func (oneAuthor) NewestPublic(context.Context, int) ([]social.Entry, error)     
 func (oneAuthor) Late(context.Context, int64, int) ([]social.LatePost, int64, error) {
 	return nil, 0, nil
 }
+
 func (oneAuthor) CelebritiesOf(_ context.Context, readers []string) ([]social.Pulled, error) {
 	return make([]social.Pulled, len(readers)), nil
 }

@@ -64,8 +64,10 @@ func newScored(t *testing.T) *scored {
 	}
 	s.a = open(t, cfg, WithClock(s.clock.Now))
 	for _, author := range []string{"ann", "bob", "cid"} {
-		_, err := s.a.Social.Follow(t.Context(), "u", author, time.Time{})
-		require.NoError(t, err)
+		for _, reader := range []string{"u", "fan"} {
+			_, err := s.a.Social.Follow(t.Context(), reader, author, time.Time{})
+			require.NoError(t, err)
+		}
 	}
 	s.likes("bob", 6)
 	s.clock.Advance(34 * 24 * time.Hour)
@@ -94,7 +96,7 @@ func (s *scored) post(p reacted) reacted {
 		return p
 	}
 	// One like is given here, the others are reported by another system.
-	_, _, err = s.a.Social.Like(s.Context(), p.author, p.id)
+	_, _, err = s.a.Social.Like(s.Context(), "fan", p.id)
 	require.NoError(s, err)
 	require.NoError(s, s.a.Social.SetCounts(s.Context(), p.id, social.Counts{Likes: p.likes - 1, Comments: p.comments}, s.clock.Now()))
 	return p

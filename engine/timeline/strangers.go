@@ -8,7 +8,7 @@ import (
 
 const (
 	// strangersShare is the divisor of a page for the number of its posts that are there only because
-	// they mention the reader: whoever wants to be read could fill it otherwise.
+	// they mention the reader: anybody who wants to be read could fill it otherwise.
 	strangersShare = 4
 	// strangersApart is how many other posts are between two of them.
 	strangersApart = strangersShare - 1

@@ -62,9 +62,12 @@ func (s shown) Cards(ctx context.Context, reader string, posts []social.PostVers
 		return nil, err
 	}
 	due, err := s.w.due(reader)
-	for _, c := range cards {
+	for i, c := range cards {
 		if c.Visible && c.Reason != social.NoReason && !has(due, c.ID) {
 			s.w.failed = fmt.Errorf("%s is shown %s, which is not due", reader, c.ID)
+		}
+		if c.Reason == social.Mention { // pages bound mentions by strangers; here all posts are compared
+			cards[i].Reason = social.Member
 		}
 	}
 	return cards, err
