@@ -112,11 +112,14 @@ func (x *explaining) open(ctx context.Context) error {
 	if x.r.Ranking != nil {
 		x.query.Ranking = *x.r.Ranking
 	}
+	ranking := x.query.Ranking
+	x.query.Ranking = x.stages.cfg.asOf(x.query.Origin, ranking)
 	x.curve = x.query.Ranking.Decay.Func()
 	variant, _ := feed.VariantOf(run)
 	x.out = api.Explanation{
-		Agent: x.r.Agent, Feed: cmp.Or(x.r.Feed, feed.ForYou), Limit: x.r.Limit, Variant: variant, Ranking: x.query.Ranking, Proposed: x.r.Ranking != nil,
-		Origin: x.query.Origin, Candidates: make([]api.Explained, 0, x.query.N), Times: x.out.Times,
+		Agent: x.r.Agent, Feed: cmp.Or(x.r.Feed, feed.ForYou), Limit: x.r.Limit, Variant: variant, Ranking: ranking, Proposed: x.r.Ranking != nil,
+		LeftOut: leftOut(x.query.Ranking, ranking),
+		Origin:  x.query.Origin, Candidates: make([]api.Explained, 0, x.query.N), Times: x.out.Times,
 	}
 	return nil
 }
@@ -259,7 +262,13 @@ func (x *explaining) factors(ctx context.Context) error {
 func (x *explaining) ask(ctx context.Context, ids []string) ([]recall.Factors, error) {
 	ctx, end := x.enter(ctx, factorsTime)
 	defer end()
-	return x.stages.factors(ctx, x.query, ids)
+	factors, err := x.stages.factors(ctx, x.query, ids)
+	if x.stages.cfg.isPast(x.query.Origin) { // the readers until then are not known
+		for i := range factors {
+			factors[i].Count2h, factors[i].Count2d = 0, 0
+		}
+	}
+	return factors, err
 }
 
 func setFactors(c *api.Explained, f recall.Factors, r *feed.Ranking) {
