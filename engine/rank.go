@@ -15,9 +15,9 @@ import (
 // returns the profile that it ranked for. The order is that of a refresh at that moment for a new
 // reader, in pages of [DefaultLimit]: items already shown are not left out, and nothing is
 // changed. Exploration draws only if the rankings have different shares of it: the same random
-// items in all lists would only hide other differences. A zero at means now. No list holds a
-// group twice. Live popularity is left out as by [Engine.LeftOut]. Recalls cached for readers are
-// neither used nor evicted.
+// items in all lists would only hide other differences. It draws from the candidates alone. Live
+// popularity is left out as by [Engine.LeftOut]. A zero at means now. No list holds a group twice.
+// Recalls cached for readers are neither used nor evicted.
 func (e *Engine) Rank(ctx context.Context, agent string, at time.Time, n int, rankings ...feed.Ranking) (feed.Profile, [][]feed.Candidate, error) {
 	if err := feed.CheckAgentID(agent); err != nil {
 		return feed.Profile{}, nil, err
@@ -119,7 +119,7 @@ func sameShare(rankings []feed.Ranking) bool {
 // inPages returns a list reordered into its pages.
 func inPages(agent string, q *feed.Query, list []feed.Candidate) []feed.Candidate {
 	var b arrange.Builder
-	b.Explore(agent, q)
+	b.Explore(agent, q, 0)
 	return b.Reorder(list, q.Ranking.Diversity, DefaultLimit)
 }
 
