@@ -166,6 +166,7 @@ func New(stores Stores, cfg Config) (*Engine, error) {
 		cfg: &e.cfg, stores: &e.stores, failOpen: &e.failOpen, direct: recall.Direct(stores.Recall),
 		at: cfg.Clock, recall: stores.Recall, enter: e.cfg.enter, counted: true,
 	}
+	e.stages.young = newYoungItems(&e.cfg, e.stages.direct)
 	if cfg.Remember || stores.Fallback != nil {
 		e.failOpen.served = newServed()
 	}

@@ -166,7 +166,7 @@ func (x *explaining) elsewhere(ctx context.Context, out *api.ExplainedItem, it *
 // it too.
 func (x *explaining) outside(ctx context.Context, out *api.ExplainedItem) error {
 	out.Outcome = api.OutcomeOutside
-	n := x.out.Counts.Recalled
+	n := x.recalled
 	if x.exhausted || n == 0 || compareExplained(&out.Explained, &x.last) < 0 {
 		out.Reason = fmt.Sprintf("With its score of %.4g it belongs among the candidates: it was added or changed during this request. Retry.", out.Score)
 		return nil

@@ -109,6 +109,30 @@ type homeScore struct {
 	n         float64 // see [feed.Affinity]
 }
 
+// takeBeyond lists the drawn items that recall has not returned, which follow the survivors in all.
+// Their scores are those that recall would give them.
+func (x *explaining) takeBeyond(ctx context.Context, all []feed.Candidate, places []arrange.Place, survivors int) error {
+	x.recalled = x.out.Counts.Recalled
+	var drawn []feed.Candidate
+	for i := survivors; i < len(places); i++ {
+		if places[i].At > 0 {
+			drawn = append(drawn, all[i])
+		}
+	}
+	factors, err := x.ask(ctx, each(drawn, func(c feed.Candidate) string { return c.ID }))
+	if err != nil {
+		return err
+	}
+	for i := range drawn {
+		drawn[i].Score = factors[i].Score
+	}
+	slices.SortFunc(drawn, func(a, b feed.Candidate) int { return arrange.CompareScores(&a, &b) })
+	for _, c := range drawn {
+		x.out.Candidates = append(x.out.Candidates, x.explained(&c))
+	}
+	return nil
+}
+
 // home reports whether the explanation is about home.
 func (x *explaining) home() bool { return x.r.Feed == feed.HomeFeed }
 
@@ -134,6 +158,9 @@ func (x *explaining) rankHome() {
 func (x *explaining) ranks(c *api.Explained) string {
 	if x.home() {
 		return fmt.Sprintf("It ranks %d in %s", c.Rank, c.Source)
+	}
+	if c.Rank > x.recalled {
+		return fmt.Sprintf("It is not among the %d recalled candidates, but exploration has drawn it", x.recalled)
 	}
 	return fmt.Sprintf("It ranks %d of %d", c.Rank, x.out.Counts.Recalled)
 }

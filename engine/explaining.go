@@ -63,6 +63,7 @@ type explaining struct {
 	found     chosen            // the list that the page is built from
 	last      api.Explained     // the last candidate, listed or not
 	exhausted bool              // recall had no more
+	recalled  int               // candidates of recall; exploration may have drawn others
 	unlisted  []api.Explained   // counted as seen and not listed; they may be repeated
 	ofDay     map[string]int    // the number of candidates in the filter of each day
 	counts    map[api.Outcome]int
@@ -112,11 +113,14 @@ func (x *explaining) open(ctx context.Context) error {
 	if x.r.Ranking != nil {
 		x.query.Ranking = *x.r.Ranking
 	}
+	ranking := x.query.Ranking
+	x.query.Ranking = x.stages.cfg.asOf(x.query.Origin, ranking)
 	x.curve = x.query.Ranking.Decay.Func()
 	variant, _ := feed.VariantOf(run)
 	x.out = api.Explanation{
-		Agent: x.r.Agent, Feed: cmp.Or(x.r.Feed, feed.ForYou), Limit: x.r.Limit, Variant: variant, Ranking: x.query.Ranking, Proposed: x.r.Ranking != nil,
-		Origin: x.query.Origin, Candidates: make([]api.Explained, 0, x.query.N), Times: x.out.Times,
+		Agent: x.r.Agent, Feed: cmp.Or(x.r.Feed, feed.ForYou), Limit: x.r.Limit, Variant: variant, Ranking: ranking, Proposed: x.r.Ranking != nil,
+		LeftOut: leftOut(x.query.Ranking, ranking),
+		Origin:  x.query.Origin, Candidates: make([]api.Explained, 0, x.query.N), Times: x.out.Times,
 	}
 	return nil
 }
@@ -137,7 +141,10 @@ func (x *explaining) recall(ctx context.Context) (err error) {
 		x.rankHome()
 	}
 	x.exhausted, x.out.OutOfTime = r.last, r.late && len(x.found.ranked) < x.r.Limit
-	x.place(r.survivors, r.builder.Places())
+	if err := x.takeBeyond(ctx, r.placeable, r.builder.Places(), len(r.survivors)); err != nil {
+		return err
+	}
+	x.place(r.placeable, r.builder.Places())
 	x.placeRepeats()
 	x.missing |= x.found.missing
 	return nil
@@ -148,12 +155,7 @@ func (x *explaining) take(r *rounds) {
 	x.out.Counts.Rounds = r.number
 	checked := 0
 	for _, c := range r.recalled {
-		x.out.Counts.Recalled++
-		age := x.query.Origin.Unix() - c.UpdateTime
-		n := api.Explained{
-			Rank: x.out.Counts.Recalled, ID: c.ID, Group: c.Group, Source: c.Source, UpdateTime: c.UpdateTime,
-			Age: age, Score: c.Score, Decay: x.curve.At(float64(age)),
-		}
+		n := x.explained(&c)
 		if checked < len(r.fresh) && r.fresh[checked].ID == c.ID && r.fresh[checked].Source == c.Source {
 			n.Outcome, n.Day = x.outcome(r.verdicts[checked])
 			checked++
@@ -171,6 +173,16 @@ func (x *explaining) take(r *rounds) {
 		} else {
 			x.list(n)
 		}
+	}
+}
+
+// explained counts a candidate and describes it.
+func (x *explaining) explained(c *feed.Candidate) api.Explained {
+	x.out.Counts.Recalled++
+	age := x.query.Origin.Unix() - c.UpdateTime
+	return api.Explained{
+		Rank: x.out.Counts.Recalled, ID: c.ID, Group: c.Group, Source: c.Source, UpdateTime: c.UpdateTime,
+		Age: age, Score: c.Score, Decay: x.curve.At(float64(age)),
 	}
 }
 
@@ -203,6 +215,8 @@ func (x *explaining) place(survivors []feed.Candidate, places []arrange.Place) {
 		from := &survivors[i]
 		c := listed[proposal{from.Source, from.ID}]
 		switch {
+		case c == nil: // beyond recall, and not drawn
+			continue
 		case p.At == 0 && p.Same >= 0 && survivors[p.Same].Group == from.Group:
 			c.Outcome, c.Better = api.OutcomeGroup, survivors[p.Same].ID
 			continue
@@ -259,7 +273,13 @@ func (x *explaining) factors(ctx context.Context) error {
 func (x *explaining) ask(ctx context.Context, ids []string) ([]recall.Factors, error) {
 	ctx, end := x.enter(ctx, factorsTime)
 	defer end()
-	return x.stages.factors(ctx, x.query, ids)
+	factors, err := x.stages.factors(ctx, x.query, ids)
+	if x.stages.cfg.isPast(x.query.Origin) { // the readers until then are not known
+		for i := range factors {
+			factors[i].Count2h, factors[i].Count2d = 0, 0
+		}
+	}
+	return factors, err
 }
 
 func setFactors(c *api.Explained, f recall.Factors, r *feed.Ranking) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/freshet/freshet/engine/arrange"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/recall"
 )
 
@@ -14,8 +15,9 @@ import (
 // returns the profile that it ranked for. The order is that of a refresh at that moment for a new
 // reader, in pages of [DefaultLimit]: items already shown are not left out, and nothing is
 // changed. Exploration draws only if the rankings have different shares of it: the same random
-// items in all lists would only hide other differences. A zero at means now. No list holds a
-// group twice. Recalls cached for readers are neither used nor evicted.
+// items in all lists would only hide other differences. It draws from the candidates alone. Live
+// popularity is left out as by [Engine.LeftOut]. A zero at means now. No list holds a group twice.
+// Recalls cached for readers are neither used nor evicted.
 func (e *Engine) Rank(ctx context.Context, agent string, at time.Time, n int, rankings ...feed.Ranking) (feed.Profile, [][]feed.Candidate, error) {
 	if err := feed.CheckAgentID(agent); err != nil {
 		return feed.Profile{}, nil, err
@@ -37,7 +39,7 @@ func (e *Engine) Rank(ctx context.Context, agent string, at time.Time, n int, ra
 		if alike {
 			r.Explore = feed.Explore{}
 		}
-		q.Ranking, q.N = r, n
+		q.Ranking, q.N = e.cfg.asOf(q.Origin, r), n
 		if r.Diversity.On() || r.Explore.Share > 0 {
 			q.N = max(n, e.cfg.N) // as many as a refresh places
 		}
@@ -49,6 +51,42 @@ func (e *Engine) Rank(ctx context.Context, agent string, at time.Time, n int, ra
 		lists[i] = lists[i][:min(n, len(lists[i]))]
 	}
 	return profile, lists, nil
+}
+
+// LeftOut names what does not count when rankings rank as of a moment: live popularity if it is more
+// than [feed.ActTolerance] ago, because counts do not tell what was clicked until then. Nil means
+// nothing. A zero at means now.
+func (e *Engine) LeftOut(at time.Time, rankings ...feed.Ranking) []string {
+	if at.IsZero() {
+		return nil
+	}
+	for _, r := range rankings {
+		if left := leftOut(e.cfg.asOf(at, r), r); left != nil {
+			return left
+		}
+	}
+	return nil
+}
+
+// isPast reports whether an origin is too long ago for live popularity.
+func (c *Config) isPast(origin time.Time) bool {
+	return origin.Before(c.origin(c.Clock()).Add(-feed.ActTolerance))
+}
+
+// asOf returns the ranking without the parts that are not known for an origin.
+func (c *Config) asOf(origin time.Time, r feed.Ranking) feed.Ranking {
+	if c.isPast(origin) {
+		return r.WithoutLive()
+	}
+	return r
+}
+
+// leftOut names what asOf has left out of a ranking.
+func leftOut(from, of feed.Ranking) []string {
+	if from == of {
+		return nil
+	}
+	return []string{api.LeftOutLive}
 }
 
 // rank recalls until it has as many candidates as requested: a group may recur between rounds.
@@ -81,7 +119,7 @@ func sameShare(rankings []feed.Ranking) bool {
 // inPages returns a list reordered into its pages.
 func inPages(agent string, q *feed.Query, list []feed.Candidate) []feed.Candidate {
 	var b arrange.Builder
-	b.Explore(agent, q)
+	b.Explore(agent, q, 0)
 	return b.Reorder(list, q.Ranking.Diversity, DefaultLimit)
 }
 

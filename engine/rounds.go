@@ -38,10 +38,13 @@ type rounds struct {
 	verdicts []dedup.Verdict  // one for each of fresh
 	last     bool             // recall has no more
 	late     bool             // recall has more, but the time is up
+	young    []feed.Candidate // what exploration may draw besides; shared, so read-only
 	repeats  repeats          // items that may fill a session if recall has nothing unseen left
 	found    chosen           // the result so far; its list covers the first arranged survivors
 	arranged int
-	err      error
+	// placeable are the candidates that were arranged: the survivors, and then those beyond.
+	placeable []feed.Candidate
+	err       error
 }
 
 // scratch holds temporary data of the rounds of one choice. It is pooled.
@@ -51,6 +54,9 @@ type scratch struct {
 	refs      []feed.Ref          // refs of fresh
 	keys      []string            // the keys of refs
 	survivors []feed.Candidate    // unseen candidates of all portions
+	picked    []feed.Candidate    // of young, checked with the first portion
+	beyond    []feed.Candidate    // the unseen ones of picked
+	indices   []int32             // of young, for picking
 	builder   arrange.Builder
 }
 
@@ -74,7 +80,9 @@ func (s *scratch) release() {
 	clear(s.refs[:cap(s.refs)])
 	clear(s.keys[:cap(s.keys)])
 	clear(s.survivors[:cap(s.survivors)])
-	s.survivors = s.survivors[:0]
+	clear(s.picked[:cap(s.picked)])
+	clear(s.beyond[:cap(s.beyond)])
+	s.survivors, s.picked, s.beyond = s.survivors[:0], s.picked[:0], s.beyond[:0]
 	scratches.Put(s)
 }
 
@@ -118,6 +126,7 @@ func (r *rounds) next(ctx context.Context) bool {
 	n := min(len(r.rest), r.atOnce)
 	r.recalled, r.rest = r.rest[:n], r.rest[n:]
 	r.take(r.recalled)
+	r.pickYoung()
 	r.err = r.check(ctx)
 	if r.err != nil {
 		return false
@@ -196,7 +205,13 @@ func (r *rounds) check(ctx context.Context) error {
 	if r.number == 1 {
 		r.found.checkedAt, r.found.stale = checked.At, checked.Stale
 	}
-	r.verdicts = byRef(r.refs, checked.Verdicts, latest)
+	verdicts := byRef(r.refs, checked.Verdicts, latest)
+	r.verdicts = verdicts[:len(r.fresh)]
+	for i, v := range verdicts[len(r.fresh):] {
+		if v == dedup.Unseen {
+			r.beyond = append(r.beyond, r.picked[i])
+		}
+	}
 	for i := range r.fresh {
 		c := &r.fresh[i]
 		if r.verdicts[i] == dedup.Unseen {
@@ -228,6 +243,7 @@ func (r *rounds) enough() bool {
 // refreshes and explanations.
 func (r *rounds) arrange() {
 	if r.found.ranked == nil || r.arranged != len(r.survivors) {
+		r.placeable = r.survivors
 		r.found.ranked = r.supply.arrange(r)
 		r.arranged = len(r.survivors)
 	}

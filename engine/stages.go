@@ -23,6 +23,7 @@ type stages struct {
 	stores   *Stores
 	failOpen *failOpen
 	direct   recall.Source // the recall source without the front that readers share
+	young    *youngItems
 
 	at      feed.Clock // determines the dedup window, and which items are in the future
 	recall  recall.Source

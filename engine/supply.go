@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/freshet/freshet/engine/arrange"
 	"github.com/freshet/freshet/engine/degraded"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/recall"
@@ -26,7 +27,7 @@ func (s *stages) supply(w *wanted) supply {
 	if w.feed == feed.HomeFeed {
 		return s.homeSupply(w.want)
 	}
-	return &forYouSupply{source: s.recall}
+	return &forYouSupply{source: s.recall, young: s.young}
 }
 
 // recallFrom recalls, and adds the name of the source to an error.
@@ -38,9 +39,10 @@ func recallFrom(ctx context.Context, source recall.Source, q feed.Query) (recall
 	return result, nil
 }
 
-// forYouSupply is recall alone.
+// forYouSupply is recall, and for exploration young items that it does not return.
 type forYouSupply struct {
 	source recall.Source
+	young  *youngItems
 	cursor string
 	done   bool
 }
@@ -48,9 +50,17 @@ type forYouSupply struct {
 func (f *forYouSupply) ask(ctx context.Context, r *rounds) ([]feed.Candidate, error) {
 	q := r.query
 	q.After = f.cursor
+	explores := q.Ranking.Explore.Share > 0 && r.page > arrange.Unexplored
+	var young func() []feed.Candidate
+	if r.number == 0 && explores {
+		young = f.young.ask(ctx, &q)
+	}
 	result, err := recallFrom(ctx, f.source, q)
 	if err != nil {
 		return nil, err
+	}
+	if young != nil && result.Next != "" {
+		r.young = young()
 	}
 	f.cursor, f.done = result.Next, result.Next == ""
 	if result.Stale {
@@ -64,6 +74,7 @@ func (f *forYouSupply) exhausted() bool { return f.done }
 func (*forYouSupply) enough([]feed.Candidate) bool { return true }
 
 func (*forYouSupply) arrange(r *rounds) []feed.Ref {
-	r.builder.Explore(r.agent, &r.query)
-	return r.builder.Build(r.survivors, r.query.Ranking.Diversity, r.page, r.stages.cfg.N)
+	beyond := r.withBeyond()
+	r.builder.Explore(r.agent, &r.query, beyond)
+	return r.builder.Build(r.placeable, r.query.Ranking.Diversity, r.page, r.stages.cfg.N)
 }

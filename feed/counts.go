@@ -20,6 +20,10 @@ const EpochHalfLives = 100
 // are delayed while their store is down. A larger difference means that a clock was ahead.
 const LatestAct = 14 * 24 * time.Hour
 
+// ActTolerance is how much later than the moment of a count an act may be and still count, because
+// the clocks of servers differ. It then counts as at its own time, that is, as one.
+const ActTolerance = 10 * time.Minute
+
 // negligible is the count below which the effect on a score is imperceptible.
 const negligible = 0.001
 
@@ -48,20 +52,25 @@ func (c Counts) Add(at int64) Counts {
 	return Counts{Last: max(c.Last, at), Short: short.add(c.Short, c.Last, at), Long: long.add(c.Long, c.Last, at)}
 }
 
-// At returns both counts at a moment, in Unix seconds. At a moment before the latest act it
-// returns the counts at that act. A sum older than the previous epoch counts nothing: at most
-// 2⁻¹⁰⁰ of its acts is left.
+// At returns both counts at a moment, in Unix seconds. Up to [ActTolerance] before the latest act
+// they are those at that act. At an earlier moment they are 0: a sum does not tell which of its
+// acts came before. A sum older than the previous epoch counts nothing: at most 2⁻¹⁰⁰ of its acts
+// is left.
 func (c Counts) At(moment int64) (shortCount, longCount float64) {
-	if c.Last == 0 {
+	if c.Last == 0 || c.Last > moment+int64(ActTolerance/time.Second) {
 		return 0, 0
 	}
+	moment = max(moment, c.Last)
 	return short.at(c.Short, c.Last, moment), long.at(c.Long, c.Last, moment)
 }
 
-// Negligible reports whether at a moment, and so at every later one, both counts are below 0.001
-// and add nothing perceptible to a score.
+// Latest returns both counts at the latest act. They are never higher.
+func (c Counts) Latest() (shortCount, longCount float64) { return c.At(c.Last) }
+
+// Negligible reports whether at a moment, and at every later one, both counts are below 0.001 and
+// add nothing perceptible to a score.
 func (c Counts) Negligible(moment int64) bool {
-	s, l := c.At(moment)
+	s, l := c.At(max(moment, c.Last))
 	return s < negligible && l < negligible
 }
 
@@ -94,7 +103,6 @@ func (h forward) moved(sum float64, last, at int64) float64 {
 }
 
 func (h forward) at(sum float64, last, moment int64) float64 {
-	moment = max(moment, last)
 	epoch := h.epoch(last)
 	if h.epoch(moment)-epoch > 1 {
 		return 0

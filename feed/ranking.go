@@ -121,6 +121,18 @@ func (d Diversity) written() Diversity {
 // DefaultExploreShare is the default of [Explore.Share].
 const DefaultExploreShare = 0.05
 
+// WithoutLive returns the ranking without live popularity.
+func (r Ranking) WithoutLive() Ranking {
+	r.Popularity2h, r.Popularity2d = 0, 0
+	return r
+}
+
+// WithoutLearned returns the ranking without learned interests.
+func (r Ranking) WithoutLearned() Ranking {
+	r.Learned = LearnedWeights{Negative: r.Learned.Negative, HalfLife: r.Learned.HalfLife}
+	return r
+}
+
 // Explore reserves positions for items whose scores would not place them there. The zero value,
 // also that of a ranking stored before Explore existed, is off.
 type Explore struct {

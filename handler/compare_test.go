@@ -58,6 +58,12 @@ func (f *fakeOffline) Rank(ctx context.Context, _ string, at time.Time, _ int, r
 	return feed.Profile{}, lists, nil
 }
 
+func (f *fakeOffline) LeftOut(time.Time, ...feed.Ranking) []string { return nil }
+
+func (f *fakeOffline) Profile(context.Context, string) (feed.Profile, error) {
+	return feed.Profile{}, feed.ErrNotFound
+}
+
 func (f *fakeOffline) Factors(_ context.Context, _ feed.Query, ids []string) ([]offline.Factors, error) {
 	return make([]offline.Factors, len(ids)), nil
 }

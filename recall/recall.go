@@ -38,8 +38,8 @@ type Result struct {
 // title, else its weight × the ranking's KeywordsSummary if they are adjacent in the summary,
 // and the learned features are those listed by [LearnedOf]. The popularity factor is
 // [feed.Ranking.PopularityFactor] with the item's counts at the origin, if the source knows
-// them: from a [Counter] or from its index. If the origin is before the latest act, a Counter
-// uses the counts at that act; an index extrapolates the decay back to the origin.
+// them: from a [Counter] or from its index. Counts before an item's latest act are those of
+// [feed.Counts.At]; only an index without the time of the latest act extrapolates the decay back.
 //
 // Items dated after q.Origin, not after q.Since, or refused by the profile's mutes and
 // languages are not recalled. Within one round at most one item of a group is returned, the

@@ -115,7 +115,12 @@ func liveFields(s *esindex.Schema, c feed.Counts) []change {
 	short, long := c.Sums()
 	n := &s.Source
 	number := func(v float64) json.Number { return json.Number(strconv.FormatFloat(v, 'g', -1, 64)) }
-	return []change{{n.Sum2h, number(short.Value)}, {n.Epoch2h, short.Epoch}, {n.Sum2d, number(long.Value)}, {n.Epoch2d, long.Epoch}}
+	fields := []change{{n.Sum2h, number(short.Value)}, {n.Epoch2h, short.Epoch}, {n.Sum2d, number(long.Value)}, {n.Epoch2d, long.Epoch}}
+	if !s.Acts {
+		return fields
+	}
+	count2h, count2d := c.Latest()
+	return append(fields, change{n.LastAct, c.Last}, change{n.Count2h, number(count2h)}, change{n.Count2d, number(count2d)})
 }
 
 // withCounts returns a stored document with other counts.

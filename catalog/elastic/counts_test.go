@@ -17,11 +17,20 @@ import (
 	"github.com/freshet/freshet/internal/esindex"
 )
 
-// liveOf reads the live popularity fields of a document.
-func liveOf(t *testing.T, client esindex.Client, index, id string) (short, long feed.Sum) {
+// live holds the live popularity fields of a document.
+type live struct {
+	short, long      feed.Sum
+	last             int64
+	count2h, count2d float64
+}
+
+func liveOf(t *testing.T, client esindex.Client, index, id string) live {
 	t.Helper()
 	var doc struct {
 		Source struct {
+			LastAct int64   `json:"freshet_last_act"`
+			Count2h float64 `json:"freshet_count_2h"`
+			Count2d float64 `json:"freshet_count_2d"`
 			Sum2h   float64 `json:"freshet_sum_2h"`
 			Epoch2h int64   `json:"freshet_epoch_2h"`
 			Sum2d   float64 `json:"freshet_sum_2d"`
@@ -31,18 +40,18 @@ func liveOf(t *testing.T, client esindex.Client, index, id string) (short, long 
 	require.NoError(t, esindex.Do(t.Context(), client, http.MethodGet, "/"+index+"/_doc/"+id, "", nil,
 		func(b []byte) error { return json.Unmarshal(b, &doc) }))
 	s := doc.Source
-	return feed.Sum{Epoch: s.Epoch2h, Value: s.Sum2h}, feed.Sum{Epoch: s.Epoch2d, Value: s.Sum2d}
+	return live{feed.Sum{Epoch: s.Epoch2h, Value: s.Sum2h}, feed.Sum{Epoch: s.Epoch2d, Value: s.Sum2d}, s.LastAct, s.Count2h, s.Count2d}
 }
 
 func assertCounts(t *testing.T, client esindex.Client, index, id string, want feed.Counts) {
 	t.Helper()
-	short, long := liveOf(t, client, index, id)
-	wantShort, wantLong := want.Sums()
-	if want.Last == 0 {
-		wantShort, wantLong = feed.Sum{}, feed.Sum{}
+	var all live
+	if want.Last != 0 {
+		all.short, all.long = want.Sums()
+		all.last = want.Last
+		all.count2h, all.count2d = want.Latest()
 	}
-	assert.Equal(t, wantShort, short)
-	assert.Equal(t, wantLong, long)
+	assert.Equal(t, all, liveOf(t, client, index, id))
 }
 
 // someCounts returns counts over weeks: with small sums, large ones, and ones that JSON writes with

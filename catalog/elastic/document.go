@@ -89,10 +89,11 @@ func ownAt(doc []byte) int {
 		}
 		last = here // index of the previous byte
 	}
-	if before != popularityRank && before != lastRank {
-		return -1
+	switch before {
+	case popularityRank, sumsRank, actsRank:
+		return at
 	}
-	return at
+	return -1
 }
 
 // derived returns the fields that Freshet computes from an item, if the index has them and the
@@ -142,6 +143,7 @@ func ours(s *esindex.Schema) []string {
 	return []string{
 		n.Popularity, n.TitleTokens, n.SummaryTokens, esindex.DefaultSite, esindex.FirstTag, esindex.Story,
 		esindex.FoldedTags, esindex.LangKeys, n.Sum2h, n.Epoch2h, n.Sum2d, n.Epoch2d,
+		n.LastAct, n.Count2h, n.Count2d,
 	}
 }
 
@@ -152,11 +154,12 @@ func physical(s *esindex.Schema) []string {
 }
 
 // Ranks of our fields, in their order in a document: the fields before the popularity are in
-// any order, and after it come all of the sums or none.
+// any order, and after it come the sums, and after them the latest act, all of each or none.
 const (
 	firstRank = 1 + iota
 	popularityRank
-	lastRank = popularityRank + 4
+	sumsRank = popularityRank + 4
+	actsRank = sumsRank + 3
 )
 
 // For an index of our own, added maps our field names to their ranks, and logical holds all
@@ -167,7 +170,7 @@ var added, logical = func() (map[string]int, map[string]bool) {
 	for _, name := range ours(&s) {
 		added[name] = firstRank
 	}
-	for i, name := range []string{n.Popularity, n.Sum2h, n.Epoch2h, n.Sum2d, n.Epoch2d} {
+	for i, name := range []string{n.Popularity, n.Sum2h, n.Epoch2h, n.Sum2d, n.Epoch2d, n.LastAct, n.Count2h, n.Count2d} {
 		added[name] = popularityRank + i
 	}
 	for _, name := range physical(&s) {

@@ -47,8 +47,9 @@ type Builder struct {
 }
 
 // Explore prepares the builder to draw items for an agent, if the ranking has a share for that. The
-// agent, the origin and the candidates determine what is drawn.
-func (b *Builder) Explore(agent string, q *feed.Query) { b.drawer.aim(agent, q) }
+// agent, the origin and the candidates determine what is drawn. The last beyond candidates are
+// young items that recall has not returned: they are only drawn, and left out otherwise.
+func (b *Builder) Explore(agent string, q *feed.Query, beyond int) { b.drawer.aim(agent, q, beyond) }
 
 // Explain makes the builder note the place of each candidate until Release.
 func (b *Builder) Explain() { b.places = []Place{} }
@@ -120,8 +121,12 @@ func (b *Builder) prepare(from []feed.Candidate, by feed.Diversity) {
 	b.by, b.from = by, from
 	b.rest, b.aside, b.order, b.page, b.regular = b.all[:0], b.aside[:0], b.order[:0], b.page[:0], -1
 	b.cards = b.cards[:0]
+	b.drawer.fill(len(from))
+	ranked := len(from) - b.drawer.beyond
 	for i := range from {
-		b.rest = append(b.rest, int32(i))
+		if i < ranked {
+			b.rest = append(b.rest, int32(i))
+		}
 		b.cards = append(b.cards, card{score: float64(from[i].Score)})
 	}
 	b.all = b.rest
@@ -168,16 +173,17 @@ func (b *Builder) buildPage(page, size, most int) bool {
 		if len(b.rest) == 0 || b.regular >= 0 && len(b.order) >= most {
 			break
 		}
-		at, drawn := b.draw(size)
+		c, drawn := b.draw(size)
 		source := feed.SourceExplore
 		if !drawn {
-			at, source = b.best(), feed.SourceScore
+			c, source = b.remove(b.best()), feed.SourceScore
 		}
-		c := b.remove(at)
 		same := b.sameStory(c)
 		if same >= 0 && taken < 2 {
 			b.setAside(c, same)
-			b.aside = append(b.aside, c)
+			if int(c) < len(b.from)-b.drawer.beyond {
+				b.aside = append(b.aside, c)
+			}
 			continue
 		}
 		if drawn {
@@ -294,7 +300,7 @@ func (b *Builder) placed(page int, c int32) Place {
 
 // Release drops the references to the candidates and their texts.
 func (b *Builder) Release() {
-	b.from, b.places = nil, nil
+	b.from, b.places, b.drawer.beyond = nil, nil, 0
 	for k := range b.kinds {
 		clear(b.kinds[k].numbers.values[:cap(b.kinds[k].numbers.values)])
 	}

@@ -31,6 +31,10 @@ type Source interface {
 	// the agent's mutes and languages. No list holds a group twice. An agent without a profile
 	// has the zero one.
 	Rank(ctx context.Context, agent string, at time.Time, n int, rankings ...feed.Ranking) (feed.Profile, [][]feed.Candidate, error)
+	// LeftOut names the parts of these rankings that Rank leaves out as of at; nil if none.
+	LeftOut(at time.Time, rankings ...feed.Ranking) []string
+	// Profile returns an agent's profile, or an error that wraps [feed.ErrNotFound].
+	Profile(ctx context.Context, agent string) (feed.Profile, error)
 	// Factors returns the score components of items, one for each id.
 	Factors(ctx context.Context, q feed.Query, ids []string) ([]Factors, error)
 	// Docs reads items, one Doc for each id, without JSON where there is none.
@@ -108,7 +112,8 @@ type Comparison struct {
 	K        int            `json:"k"`
 	A        feed.Ranking   `json:"a"`
 	B        feed.Ranking   `json:"b"`
-	Notes    []string       `json:"notes,omitempty"` // further effects of the changes to A and B
+	Notes    []string       `json:"notes,omitempty"`    // further effects of the changes to A and B
+	LeftOut  []string       `json:"left_out,omitempty"` // the parts of A and B that are not known for At
 	Figures  Summary        `json:"figures"`
 	PerAgent []AgentFigures `json:"per_agent"` // in the order of the request
 	Lists    *Lists         `json:"lists,omitempty"`
@@ -121,7 +126,10 @@ func Compare(ctx context.Context, from Source, p Pair) (Comparison, error) {
 		return Comparison{}, err
 	}
 	p.At = p.At.UTC().Truncate(time.Second)
-	out := Comparison{At: p.At, K: p.K, A: p.A, B: p.B, PerAgent: make([]AgentFigures, len(p.Agents))}
+	out := Comparison{At: p.At, K: p.K, A: p.A, B: p.B, LeftOut: from.LeftOut(p.At, p.A, p.B), PerAgent: make([]AgentFigures, len(p.Agents))}
+	if out.LeftOut != nil { // also of the factors of listed items
+		p.A, p.B = p.A.WithoutLive(), p.B.WithoutLive()
+	}
 	err := safego.Each(ctx, len(p.Agents), atOnce, func(ctx context.Context, i int) error {
 		duel, err := rankBoth(ctx, from, &p, p.Agents[i])
 		if err != nil {

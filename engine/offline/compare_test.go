@@ -16,6 +16,7 @@ import (
 
 	"github.com/freshet/freshet/engine/offline"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 	recallmemory "github.com/freshet/freshet/recall/memory"
 )
 
@@ -27,6 +28,7 @@ type shelf struct {
 	profiles map[string]feed.Profile
 	fail     error // returned by Rank
 	inside   atomic.Int64
+	past     time.Time    // before it, live popularity is left out
 	most     atomic.Int64 // the most concurrent calls of Rank
 }
 
@@ -60,6 +62,21 @@ func (s *shelf) Rank(ctx context.Context, agent string, at time.Time, n int, ran
 		lists = append(lists, found.Candidates)
 	}
 	return s.profiles[agent], lists, nil
+}
+
+func (s *shelf) LeftOut(at time.Time, rankings ...feed.Ranking) []string {
+	if at.Before(s.past) && !slices.Equal(rankings, []feed.Ranking{rankings[0].WithoutLive(), rankings[1].WithoutLive()}) {
+		return []string{api.LeftOutLive}
+	}
+	return nil
+}
+
+func (s *shelf) Profile(_ context.Context, agent string) (feed.Profile, error) {
+	p, ok := s.profiles[agent]
+	if !ok {
+		return p, feed.ErrNotFound
+	}
+	return p, nil
 }
 
 func (s *shelf) Factors(ctx context.Context, q feed.Query, ids []string) ([]offline.Factors, error) {
@@ -282,6 +299,56 @@ func TestReplayKnownValues(t *testing.T) {
 }
 
 func moment(at time.Time) feed.Moment { return feed.Moment{Time: at} }
+
+// TestReplayClicksDoNotHelpThemselves: the replayed clicks have taught the reader's profile and raised
+// their items, so neither counts. What was learned before counts.
+func TestReplayClicksDoNotHelpThemselves(t *testing.T) {
+	t.Parallel()
+	s := topical()
+	s.index.SetCounts(map[string]feed.Counts{"old_3": feed.Counts{}.Add(now.Unix() - 60)})
+	learned := feed.Learned{At: now.Unix(), Features: []feed.LearnedFeature{{Feature: feed.Feature{Kind: feed.FeatureTag, Value: "go"}, Evidence: 9}}}
+	s.profiles["u_1"] = feed.Profile{Learned: learned}
+	plain, live, taught := ranking(t, "scale=480h"), ranking(t, "scale=480h,weight_2h=50"), ranking(t, "scale=480h,learned.tags=5")
+	for name, tt := range map[string]struct {
+		at       time.Time
+		rankings []feed.Ranking
+		ranks    []int
+		leftOut  []string
+	}{
+		"neither":          {now, []feed.Ranking{plain}, []int{6}, nil},
+		"both":             {now, []feed.Ranking{plain, live, taught}, []int{6, 6, 6}, []string{api.LeftOutLearned, api.LeftOutLive}},
+		"popularity":       {now.Add(-time.Minute), []feed.Ranking{plain, live}, []int{6, 6}, []string{api.LeftOutLive}},
+		"learned before":   {now.Add(time.Second), []feed.Ranking{plain, taught}, []int{6, 3}, nil},
+		"nothing to count": {now.Add(-time.Minute), []feed.Ranking{taught}, []int{6}, []string{api.LeftOutLearned}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := offline.Replay(t.Context(), s, []offline.Click{{Agent: "u_1", ID: "old_3", At: moment(tt.at)}}, 10, tt.rankings)
+			require.NoError(t, err)
+			assert.Equal(t, tt.ranks, got.Outcomes[0].Ranks)
+			assert.Equal(t, tt.leftOut, got.LeftOut)
+			assert.Equal(t, tt.rankings, got.Rankings, "the parameters are those of the call")
+		})
+	}
+}
+
+// TestCompareLeftOut: a comparison of the past says what it leaves out, also of the listed factors.
+func TestCompareLeftOut(t *testing.T) {
+	t.Parallel()
+	s := topical()
+	s.past = now.Add(time.Second)
+	s.index.SetCounts(map[string]feed.Counts{"old_3": feed.Counts{}.Add(now.Unix())})
+	live := ranking(t, "weight_2h=50")
+	got, err := offline.Compare(t.Context(), s, offline.Pair{A: live, B: ranking(t, ""), Agents: []string{"u_1"}, At: now, K: 6, Lists: true})
+	require.NoError(t, err)
+	assert.Equal(t, []string{api.LeftOutLive}, got.LeftOut)
+	assert.Equal(t, live, got.A)
+	assert.InDelta(t, 1, got.Figures.Overlap.Mean, 0)
+	for _, p := range got.Lists.A {
+		assert.InDelta(t, 1, p.Popularity, 0, p.ID)
+		assert.Equal(t, offline.MoveSame, p.Move, p.ID)
+	}
+}
 
 func TestReplayRefuses(t *testing.T) {
 	click := offline.Click{Agent: "u_1", ID: "a", At: moment(now)}

@@ -3,10 +3,13 @@ package offline
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/internal/convert"
 	"github.com/freshet/freshet/internal/safego"
 )
@@ -50,15 +53,20 @@ type Outcome struct {
 type Replayed struct {
 	Rankings []feed.Ranking `json:"rankings"`
 	Notes    []string       `json:"notes,omitempty"` // further effects of the changes to the rankings
-	Depth    int            `json:"depth"`           // how many items were ranked
-	Outcomes []Outcome      `json:"outcomes"`        // one for each click, in order
+	// LeftOut names the parts of the rankings that do not count, for some clicks at least, because
+	// the clicks themselves have changed them.
+	LeftOut  []string  `json:"left_out,omitempty"`
+	Depth    int       `json:"depth"`    // how many items were ranked
+	Outcomes []Outcome `json:"outcomes"` // one for each click, in order
 }
 
 // Replay finds where each ranking, ranking the n best, would have placed each clicked item at the
 // time of its click.
 //
 // It uses the present catalog and profiles: deletions and changes since are unknown, and
-// popularity counts today's likes.
+// popularity counts the likes that items have today. The clicks themselves must not help their
+// items: live popularity does not count, and what was learned about a reader only if nothing was
+// learned at the click or after it.
 func Replay(ctx context.Context, from Source, clicks []Click, n int, rankings []feed.Ranking) (Replayed, error) {
 	out := Replayed{Rankings: rankings, Depth: n}
 	if err := checkReplay(clicks, rankings); err != nil {
@@ -70,11 +78,49 @@ func Replay(ctx context.Context, from Source, clicks []Click, n int, rankings []
 		return out, err
 	}
 	out.Outcomes = make([]Outcome, len(clicks))
+	before, learned := newBefore(rankings), make([]bool, len(clicks))
 	err = safego.Each(ctx, len(clicks), atOnce, func(ctx context.Context, i int) (err error) {
-		out.Outcomes[i], err = replayOne(ctx, from, clicks[i], docs[i], n, rankings)
+		out.Outcomes[i], learned[i], err = before.replay(ctx, from, clicks[i], docs[i], n)
 		return err
 	})
+	if slices.Contains(learned, true) {
+		out.LeftOut = append(out.LeftOut, api.LeftOutLearned)
+	}
+	if !slices.Equal(before.withoutLive, rankings) {
+		out.LeftOut = append(out.LeftOut, api.LeftOutLive)
+	}
 	return out, err
+}
+
+// before holds rankings without what clicks have changed.
+type before struct {
+	withoutLive []feed.Ranking
+	without     []feed.Ranking // also without what was learned
+}
+
+func newBefore(rankings []feed.Ranking) *before {
+	b := &before{slices.Clone(rankings), slices.Clone(rankings)}
+	for i, r := range rankings {
+		b.withoutLive[i] = r.WithoutLive()
+		b.without[i] = b.withoutLive[i].WithoutLearned()
+	}
+	return b
+}
+
+// rankings returns the rankings for a click. learned reports that they leave out what was learned
+// about the reader.
+func (b *before) rankings(ctx context.Context, from Source, click *Click) (list []feed.Ranking, learned bool, err error) {
+	if slices.Equal(b.withoutLive, b.without) {
+		return b.without, false, nil
+	}
+	p, err := from.Profile(ctx, click.Agent)
+	if err != nil && !errors.Is(err, feed.ErrNotFound) {
+		return nil, false, fmt.Errorf("agent %s: %w", click.Agent, err)
+	}
+	if p.Learned.At < click.At.Unix() {
+		return b.withoutLive, false, nil
+	}
+	return b.without, true, nil
 }
 
 func checkReplay(clicks []Click, rankings []feed.Ranking) error {
@@ -103,27 +149,32 @@ func checkReplay(clicks []Click, rankings []feed.Ranking) error {
 	return nil
 }
 
-func replayOne(ctx context.Context, from Source, click Click, doc feed.Doc, n int, rankings []feed.Ranking) (Outcome, error) {
-	out := Outcome{Ranks: make([]int, len(rankings))}
+// replay returns the outcome of a click. learned is that of rankings.
+func (b *before) replay(ctx context.Context, from Source, click Click, doc feed.Doc, n int) (out Outcome, learned bool, err error) {
+	out.Ranks = make([]int, len(b.without))
 	if doc.Missing() {
 		out.State = Gone
-		return out, nil
+		return out, false, nil
 	}
 	it, err := doc.Item()
 	if err != nil {
-		return out, err
+		return out, false, err
 	}
 	if it.UpdateTime > click.At.Unix() {
 		out.State = Later
-		return out, nil
+		return out, false, nil
+	}
+	rankings, learned, err := b.rankings(ctx, from, &click)
+	if err != nil {
+		return out, false, err
 	}
 	profile, lists, err := from.Rank(ctx, click.Agent, click.At.Time, n, rankings...)
 	if err != nil {
-		return out, fmt.Errorf("agent %s: %w", click.Agent, err)
+		return out, learned, fmt.Errorf("agent %s: %w", click.Agent, err)
 	}
 	if profile.Refuses(&it) {
 		out.State = Refused
-		return out, nil
+		return out, learned, nil
 	}
 	out.State = Unranked
 	for i, list := range lists {
@@ -134,7 +185,7 @@ func replayOne(ctx context.Context, from Source, click Click, doc feed.Doc, n in
 			}
 		}
 	}
-	return out, nil
+	return out, learned, nil
 }
 
 // Scores measure how well a ranking places clicked items; 1 is best.

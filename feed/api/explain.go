@@ -28,6 +28,12 @@ const (
 	OutcomeUnfound Outcome = "unfound" // in the catalog, but not in the recall index yet
 )
 
+// The parts of a ranking that an answer about a past moment leaves out.
+const (
+	LeftOutLive    = "live_popularity" // what readers click and like
+	LeftOutLearned = "learned"         // what was learned about the reader
+)
+
 // Explanation describes the result of a refresh and the reasons for it. Candidates are in recall
 // order: by score, then newer first, then by id. Those of home are grouped by source, because
 // scores of different sources are not comparable.
@@ -46,11 +52,14 @@ type Explanation struct {
 	Unlisted int `json:"unlisted,omitempty"`
 	// OutOfTime reports that the page is not full although recall has more candidates, because
 	// there was no time for further rounds.
-	OutOfTime bool           `json:"out_of_time,omitempty"`
-	Item      *ExplainedItem `json:"item,omitempty"`
-	Counts    ExplainCounts  `json:"counts"`
-	Times     ExplainTimes   `json:"times_ms"`
-	Degraded  []string       `json:"degraded,omitempty"` // the parts that the refresh would lack
+	OutOfTime bool `json:"out_of_time,omitempty"`
+	// LeftOut names the parts of the ranking that do not count because they are not known for the
+	// origin: [LeftOutLive] if it is long past. Nil if nothing is left out.
+	LeftOut  []string       `json:"left_out,omitempty"`
+	Item     *ExplainedItem `json:"item,omitempty"`
+	Counts   ExplainCounts  `json:"counts"`
+	Times    ExplainTimes   `json:"times_ms"`
+	Degraded []string       `json:"degraded,omitempty"` // the parts that the refresh would lack
 }
 
 // Page returns the candidates on the page, in page order.

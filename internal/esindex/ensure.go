@@ -22,6 +22,9 @@ type object = map[string]any
 // foldedField is the definition of [FoldedTags] and [LangKeys], which are only searched.
 var foldedField = object{"type": "keyword", "doc_values": false}
 
+// sumField is the definition of a sum or a count of live popularity.
+var sumField = object{"type": "double", "index": false}
+
 // items returns the mapping of an index of items.
 func items(f Fields) (object, error) {
 	f = f.WithDefaults()
@@ -35,7 +38,7 @@ func items(f Fields) (object, error) {
 	compared := foldedField
 	// Sums are only used in computations. Epochs are only compared, and a keyword's postings are
 	// read lazily, while a number's matches are collected before the query begins.
-	sum, epoch := object{"type": "double", "index": false}, object{"type": "keyword"}
+	sum, epoch := sumField, object{"type": "keyword"}
 	properties := object{
 		f.GroupID: keyword, f.AuthorID: keyword, f.Lang: keyword, f.Tags: keyword,
 		f.Title: text, f.Summary: text, f.URL: stored, f.ImageURL: stored,
@@ -45,6 +48,7 @@ func items(f Fields) (object, error) {
 		f.Site: varied, FirstTag: varied, Story: varied,
 		FoldedTags: compared, LangKeys: compared,
 		f.Sum2h: sum, f.Epoch2h: epoch, f.Sum2d: sum, f.Epoch2d: epoch,
+		f.LastAct: count, f.Count2h: sum, f.Count2d: sum,
 	}
 	delete(properties, None)
 	if f.ID != MetaID {
@@ -88,11 +92,16 @@ func EnsureBeside(ctx context.Context, client Client, index string) (created []s
 	return created, nil
 }
 
-// AddFolded adds the fields of folded tags and of languages to an index that an older version of
-// Freshet created without them.
-func AddFolded(ctx context.Context, client Client, index string) error {
-	fields := object{"properties": object{FoldedTags: foldedField, LangKeys: foldedField}}
-	return Ask(ctx, client, http.MethodPut, "/"+index+"/_mapping", "", fields, nil)
+// AddFields adds the fields of folded tags, of languages and of the latest act to an index that an
+// older version of Freshet created without them.
+func AddFields(ctx context.Context, client Client, index string, f Fields) error {
+	f = f.WithDefaults()
+	properties := object{
+		FoldedTags: foldedField, LangKeys: foldedField,
+		f.LastAct: object{"type": "long"}, f.Count2h: sumField, f.Count2d: sumField,
+	}
+	delete(properties, None)
+	return Ask(ctx, client, http.MethodPut, "/"+index+"/_mapping", "", object{"properties": properties}, nil)
 }
 
 // ensureOne creates an index if it does not exist, and then returns its name.

@@ -119,7 +119,8 @@ func TestFieldsValidate(t *testing.T) {
 const fitting = `"id":{"type":"keyword"},"group_id":{"type":"keyword"},"title":{"type":"text"},"summary":{"type":"text"},
 	"update_time":{"type":"date"},"author_id":{"type":"keyword"},"lang":{"type":"keyword"},"tags":{"type":"keyword"},
 	"freshet_popularity":{"type":"long"},"freshet_site":{"type":"keyword","index":false},
-	"freshet_sum_2h":{"type":"double"},"freshet_epoch_2h":{"type":"keyword"},"freshet_sum_2d":{"type":"double","index":false},"freshet_epoch_2d":{"type":"long"}`
+	"freshet_sum_2h":{"type":"double"},"freshet_epoch_2h":{"type":"keyword"},"freshet_sum_2d":{"type":"double","index":false},"freshet_epoch_2d":{"type":"long"},
+	"freshet_last_act":{"type":"long"},"freshet_count_2h":{"type":"double"},"freshet_count_2d":{"type":"double","index":false}`
 
 func TestInspect(t *testing.T) {
 	for _, c := range []struct {
@@ -158,6 +159,8 @@ func TestInspect(t *testing.T) {
 	"freshet_sum_2h":{"type":"double"},"freshet_epoch_2h":{"type":"keyword"},"freshet_sum_2d":{"type":"double","index":false},"freshet_epoch_2d":{"type":"long"}`},
 		{name: "a float holds no sum", replace: `"freshet_sum_2d":{"type":"double","index":false}`, by: `"freshet_sum_2d":{"type":"float"}`, warning: "a double with doc_values is required"},
 		{name: "an epoch that cannot be found", replace: `"freshet_epoch_2h":{"type":"keyword"}`, by: `"freshet_epoch_2h":{"type":"keyword","index":false}`, warning: "a keyword or long, indexed"},
+		{name: "an act that cannot be found", replace: `"freshet_last_act":{"type":"long"}`, by: `"freshet_last_act":{"type":"long","index":false}`, warning: "a long, indexed and with doc_values is required"},
+		{name: "no latest act", replace: `"freshet_last_act":{"type":"long"},`},
 		{name: "tags are nested", replace: `"tags":{"type":"keyword"}`, by: `"topics":{"type":"nested","properties":{"name":{"type":"keyword"}}}`, fields: esindex.Fields{Tags: "topics.name"}, warning: "muted tags match nothing"},
 		{name: "tags are in an object", replace: `"tags":{"type":"keyword"}`, by: `"topics":{"properties":{"name":{"type":"keyword"}}}`, fields: esindex.Fields{Tags: "topics.name"}},
 		{name: "an alias", replace: `"author_id":{"type":"keyword"}`, by: `"by":{"type":"keyword"},"author_id":{"type":"alias","path":"by"}`},
@@ -229,6 +232,7 @@ func TestInspectSeveralIndices(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, r.Err())
 		require.False(t, r.Schema.Live, "one of them cannot keep live popularity")
+		require.False(t, r.Schema.Acts)
 	}
 
 	// Fields for order and search, by which no reader refuses items, need not be in all indices.

@@ -29,6 +29,10 @@ const (
 	DefaultEpoch2h = "freshet_epoch_2h"
 	DefaultSum2d   = "freshet_sum_2d"
 	DefaultEpoch2d = "freshet_epoch_2d"
+	// The time of the latest act, in Unix seconds, and the counts at it.
+	DefaultLastAct = "freshet_last_act"
+	DefaultCount2h = "freshet_count_2h"
+	DefaultCount2d = "freshet_count_2d"
 )
 
 // MetaID as the name of the id field means that the document's _id is the item's id.
@@ -61,6 +65,8 @@ type Fields struct {
 	Site          string // of the link
 	// Live popularity: all four, or none.
 	Sum2h, Epoch2h, Sum2d, Epoch2d string
+	// The latest act: all three, or none.
+	LastAct, Count2h, Count2d string
 }
 
 // WithDefaults sets every unnamed field to its name in our own index.
@@ -127,5 +133,8 @@ func (f *Fields) refs() []fieldRef {
 		{DefaultEpoch2h, &f.Epoch2h},
 		{DefaultSum2d, &f.Sum2d},
 		{DefaultEpoch2d, &f.Epoch2d},
+		{DefaultLastAct, &f.LastAct},
+		{DefaultCount2h, &f.Count2h},
+		{DefaultCount2d, &f.Count2d},
 	}
 }

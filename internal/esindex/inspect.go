@@ -118,6 +118,7 @@ func (r *Report) join(in *inspection, name string) {
 	all.Untold, all.Loaded, all.Unloaded = all.Untold|one.Untold, all.Loaded&one.Loaded, all.Unloaded|one.Unloaded
 	all.UntoldID, all.Partial = all.UntoldID || one.UntoldID, all.Partial || one.Partial
 	all.Live, all.Folded, all.Traits = all.Live && one.Live, all.Folded && one.Folded, all.Traits.and(one.Traits)
+	all.Acts = all.Acts && one.Acts
 	all.Time.most = min(all.Time.most, one.Time.most)
 	one.Time.most = all.Time.most
 	if all.Tokens != one.Tokens {
@@ -167,7 +168,7 @@ func (in *inspection) run() {
 	in.find(names.Comments, &source.Comments)
 	if in.mapping.Source.lacking() {
 		in.problem("", "", false, "_source is disabled or filtered: the catalog can neither return complete items nor update them; live popularity is off")
-		in.schema.Untold, in.schema.Partial, in.schema.Live = byAll, true, false
+		in.schema.Untold, in.schema.Partial, in.schema.Live, in.schema.Acts = byAll, true, false, false
 	}
 }
 
@@ -385,6 +386,19 @@ func (in *inspection) live() {
 	epoch2d := in.needs("epoch_2d", names.Epoch2d, &source.Epoch2d, epoch)
 	hours, days := sum2h && epoch2h, sum2d && epoch2d
 	in.schema.Live = hours && days
+	in.acts(isSum)
+}
+
+// acts determines whether the latest act can be stored: all three fields must be usable.
+func (in *inspection) acts(isSum func(property) bool) {
+	const count, without = "a double with doc_values", "before an item's latest act, its live popularity is extrapolated"
+	isTime := func(f property) bool { return f.Type == "long" && f.indexed() && f.docValues() }
+	names, source := &in.schema.Fields, &in.schema.Source
+	last := in.needs("last_act", names.LastAct, &source.LastAct, isTime, "a long, indexed and with doc_values", without)
+	count2h := in.needs("count_2h", names.Count2h, &source.Count2h, isSum, count, without)
+	count2d := in.needs("count_2d", names.Count2d, &source.Count2d, isSum, count, without)
+	hasCounts := count2h && count2d
+	in.schema.Acts = in.schema.Live && last && hasCounts
 }
 
 // need is what a field must be, and what is missing without it.

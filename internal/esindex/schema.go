@@ -23,6 +23,7 @@ type Schema struct {
 	Tokens bool      // the token fields can be written and searched
 	Traits Traits    // the fields that pages are varied by
 	Live   bool      // live popularity can be written and used in ranking
+	Acts   bool      // so can the time of the latest act, and the counts at it
 	Folded bool      // the fields of folded tags and of languages can be written and searched
 	// Langs are the values of the language field, separated by line breaks; "" means unknown.
 	Langs string
@@ -158,7 +159,7 @@ func ownTraits(names Fields) Traits {
 // OwnSchema returns the schema of an index created by [Ensure] with these names.
 func OwnSchema(names Fields) Schema {
 	names = names.WithDefaults()
-	schema := Schema{Fields: names, Source: names, Time: EpochSeconds, Tokens: names.TitleTokens != None, Traits: ownTraits(names), Live: true, Folded: true}
+	schema := Schema{Fields: names, Source: names, Time: EpochSeconds, Tokens: names.TitleTokens != None, Traits: ownTraits(names), Live: true, Acts: true, Folded: true}
 	for by, name := range map[Refusing]string{ByGroup: names.GroupID, ByAuthor: names.AuthorID, ByTags: names.Tags, ByLang: names.Lang} {
 		if name != None {
 			schema.Loaded |= by

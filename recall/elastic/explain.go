@@ -134,11 +134,7 @@ func (p *parts) assign(f *recall.Factors, scores json.RawMessage) error {
 // factors reads the sort values: those of a recall, the popularity, and the live popularity if
 // the index has it. For a document with unusable values, Known is false.
 func (h *hit) factors(schema *esindex.Schema, q *feed.Query) (id string, f recall.Factors, err error) {
-	want := 5
-	if schema.Live {
-		want += 4
-	}
-	if len(h.Sort) != want {
+	if len(h.Sort) != 5+liveValues(schema) {
 		return "", f, errSort
 	}
 	id, group, unix, bad := h.item(schema)

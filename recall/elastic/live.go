@@ -11,62 +11,103 @@ import (
 )
 
 // counted is one of the two counts of live popularity: a sum, which multiplied by a factor is
-// the count at a moment, and the epoch of the sum.
+// the count at a moment, the epoch of the sum, and the count at the latest act.
 type counted struct {
-	sum, epoch string // fields
-	halfLife   time.Duration
-	weight     float64
+	sum, epoch, latest string // fields
+	halfLife           time.Duration
+	weight             float64
 }
 
 func countedBy(r *feed.Ranking, s *esindex.Schema) []counted {
 	return []counted{
-		{s.Fields.Sum2h, s.Fields.Epoch2h, feed.ShortHalfLife, r.Popularity2h},
-		{s.Fields.Sum2d, s.Fields.Epoch2d, feed.LongHalfLife, r.Popularity2d},
+		{s.Fields.Sum2h, s.Fields.Epoch2h, s.Fields.Count2h, feed.ShortHalfLife, r.Popularity2h},
+		{s.Fields.Sum2d, s.Fields.Epoch2d, s.Fields.Count2d, feed.LongHalfLife, r.Popularity2d},
 	}
 }
 
 // liveFunctions returns the terms weight × log10(1 + count): one per count and per epoch that
-// contributes at the origin, for the items with a sum of that epoch. Without weights there are
-// none, so live popularity costs nothing.
+// contributes at the origin, for the items with a sum of that epoch, and one per count for the
+// items whose latest act is a little later than the origin. Without weights there are none, so
+// live popularity costs nothing.
 func liveFunctions(q *feed.Query, s *esindex.Schema) []function {
 	if !s.Live {
 		return nil
 	}
 	var functions []function
+	add := func(filter clause, field string, factor, weight float64) {
+		functions = append(functions, counts(function{
+			Filter: &filter, FieldValueFactor: &fieldValueFactor{Field: field, Modifier: "log1p", Factor: factor}, Weight: weight,
+		}, s))
+	}
 	for _, c := range countedBy(&q.Ranking, s) {
 		if c.weight == 0 {
 			continue
 		}
-		for _, epoch := range feed.LiveEpochs(c.halfLife, q.Origin.Unix()) {
-			functions = append(functions, counts(function{
-				Filter:           &clause{Term: map[string]string{c.epoch: strconv.FormatInt(epoch.Number, 10)}},
-				FieldValueFactor: &fieldValueFactor{Field: c.sum, Modifier: "log1p", Factor: epoch.Factor},
-				Weight:           c.weight,
-			}, s))
+		for i, epoch := range feed.LiveEpochs(c.halfLife, q.Origin.Unix()) {
+			filter := clause{Term: map[string]string{c.epoch: strconv.FormatInt(epoch.Number, 10)}}
+			if i == 0 && s.Acts { // of the earlier epoch, no act is after the origin
+				filter = clause{Bool: &boolean{Filter: []clause{filter}, MustNot: []clause{actsAfter(q, s, nil)}}}
+			}
+			add(filter, c.sum, epoch.Factor, c.weight)
+		}
+		if s.Acts {
+			add(actsAfter(q, s, literal(latestAct(q))), c.latest, 1, c.weight)
 		}
 	}
 	return functions
 }
+
+// actsAfter matches the items whose latest act is after the origin, and not after until unless that
+// is nil. Documents written by an older version do not have it and do not match.
+func actsAfter(q *feed.Query, s *esindex.Schema, until json.RawMessage) clause {
+	return clause{Range: map[string]timeRange{s.Fields.LastAct: {GT: literal(q.Origin.Unix()), LTE: until}}}
+}
+
+func literal(unix int64) json.RawMessage { return strconv.AppendInt(nil, unix, 10) }
+
+// latestAct returns the time of the latest act that counts at the origin.
+func latestAct(q *feed.Query) int64 { return q.Origin.Add(feed.ActTolerance).Unix() }
 
 // liveOrder appends the fields of live popularity to the sort values of an explanation.
 func liveOrder(keys []map[string]sortKey, s *esindex.Schema) []map[string]sortKey {
 	if !s.Live {
 		return keys
 	}
-	for _, c := range countedBy(&feed.Ranking{}, s) {
-		keys = append(keys, map[string]sortKey{c.sum: {Order: "desc", Mode: "min", Missing: "0"}}, map[string]sortKey{c.epoch: {Order: "desc", Missing: "_last"}})
+	number := sortKey{Order: "desc", Mode: "min", Missing: "0"}
+	all := countedBy(&feed.Ranking{}, s)
+	for _, c := range all {
+		keys = append(keys, map[string]sortKey{c.sum: number}, map[string]sortKey{c.epoch: {Order: "desc", Missing: "_last"}})
+	}
+	if s.Acts {
+		last := sortKey{Order: "desc", Mode: "max", Missing: "0"}
+		keys = append(keys, map[string]sortKey{s.Fields.LastAct: last}, map[string]sortKey{all[0].latest: number}, map[string]sortKey{all[1].latest: number})
 	}
 	return keys
 }
+
+// liveValues returns the number of sort values that liveOrder adds.
+func liveValues(s *esindex.Schema) int { return len(liveOrder(nil, s)) }
 
 // readLive reads the sort values requested by liveOrder.
 func readLive(f *recall.Factors, values []json.RawMessage, q *feed.Query, s *esindex.Schema) {
 	if !s.Live {
 		return
 	}
+	found := [2]*float64{&f.Count2h, &f.Count2d}
+	if s.Acts {
+		last := int64(atLeast0(values[4]))
+		if last > q.Origin.Unix() {
+			for i, n := range found {
+				if last <= latestAct(q) {
+					*n = atLeast0(values[5+i])
+				}
+			}
+			return
+		}
+	}
 	for i, c := range countedBy(&q.Ranking, s) {
 		sum := feed.Sum{Value: atLeast0(values[2*i]), Epoch: epochNumber(values[2*i+1])}
-		*[]*float64{&f.Count2h, &f.Count2d}[i] = sum.Count(feed.LiveEpochs(c.halfLife, q.Origin.Unix()))
+		*found[i] = sum.Count(feed.LiveEpochs(c.halfLife, q.Origin.Unix()))
 	}
 }
 

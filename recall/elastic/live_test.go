@@ -79,7 +79,7 @@ func (s *spy) Perform(req *http.Request) (*http.Response, error) {
 }
 
 // TestLivePopularityQueryFunctions checks the query: it has a function for each weight and live
-// epoch, and none if live popularity is unused.
+// epoch and one for each weight and acts after the origin, and none if live popularity is unused.
 func TestLivePopularityQueryFunctions(t *testing.T) {
 	t.Parallel()
 	_, client, index := open(t, []feed.Item{item("a", 0, "a")})
@@ -88,7 +88,7 @@ func TestLivePopularityQueryFunctions(t *testing.T) {
 		weight2h, weight2d float64
 		live               bool
 		want               int
-	}{{0, 0, true, 0}, {1, 0, true, 2}, {0, 1, true, 2}, {1, 1, true, 4}, {1, 1, false, 0}} {
+	}{{0, 0, true, 0}, {1, 0, true, 3}, {0, 1, true, 3}, {1, 1, true, 6}, {1, 1, false, 0}} {
 		schema := esindex.OwnSchema(esindex.Fields{})
 		schema.Live = c.live
 		s := recallelastic.New(seen, recallelastic.Config{Index: index, Schema: esindex.Known(schema)})

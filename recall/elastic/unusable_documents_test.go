@@ -21,12 +21,14 @@ import (
 const dataMapping = `{"settings": {"number_of_shards": 3}, "mappings": {"properties": {
 	"doc_id": {"type": "keyword", "ignore_above": 256}, "story": {"type": "keyword"}, "headline": {"type": "text"},
 	"published_at": {"type": "date"}, "hits": {"type": "double"}, "meta": {"properties": {"author": {"type": "keyword"}}},
-	"clicks": {"properties": {"s2": {"type": "double", "index": false}, "e2": {"type": "keyword"}, "s48": {"type": "double", "index": false}, "e48": {"type": "keyword"}}}}}}`
+	"clicks": {"properties": {"s2": {"type": "double", "index": false}, "e2": {"type": "keyword"}, "s48": {"type": "double", "index": false}, "e48": {"type": "keyword"},
+		"last": {"type": "long"}, "c2": {"type": "double", "index": false}, "c48": {"type": "double", "index": false}}}}}}`
 
 // dataNames returns the field names of an index that has all the data recall uses.
 func dataNames() esindex.Fields {
 	names := mapped
 	names.Sum2h, names.Epoch2h, names.Sum2d, names.Epoch2d = "clicks.s2", "clicks.e2", "clicks.s48", "clicks.e48"
+	names.LastAct, names.Count2h, names.Count2d = "clicks.last", "clicks.c2", "clicks.c48"
 	return names
 }
 
@@ -38,6 +40,11 @@ func TestUnusableDocuments(t *testing.T) {
 	epoch := func(halfLife time.Duration) string { return fmt.Sprint(feed.LiveEpochs(halfLife, origin)[0].Number) }
 	clicks := func(sum any) map[string]any {
 		return map[string]any{"s2": sum, "e2": epoch(feed.ShortHalfLife), "s48": sum, "e48": epoch(feed.LongHalfLife)}
+	}
+	latest := func(after int64, count any) map[string]any {
+		all := clicks(9)
+		all["last"], all["c2"], all["c48"] = origin+after, count, count
+		return all
 	}
 	docs := []map[string]any{
 		{"doc_id": "good", "published_at": at(time.Minute), "hits": 9},
@@ -57,14 +64,16 @@ func TestUnusableDocuments(t *testing.T) {
 		{"doc_id": "sum", "published_at": at(7 * time.Minute), "clicks": clicks(-1e9)},
 		{"doc_id": "sums", "published_at": at(8 * time.Minute), "clicks": clicks([]any{-2, 7})},
 		{"doc_id": "epoch", "published_at": at(9 * time.Minute), "clicks": map[string]any{"e2": "soon", "s2": 3, "e48": []string{"a", "1"}}},
+		{"doc_id": "later", "published_at": at(10 * time.Minute), "clicks": latest(60, []any{-1, 3})},
+		{"doc_id": "ahead", "published_at": at(11 * time.Minute), "clicks": latest(3600, 9)},
 	}
-	want := []string{"good", "dates", "minus1", "minus7", "half", "mixed", "sum", "sums", "epoch"}
+	want := []string{"good", "dates", "minus1", "minus7", "half", "mixed", "sum", "sums", "epoch", "later", "ahead"}
 	client, name := connect(t)
 	require.NoError(t, esindex.Do(t.Context(), client, http.MethodPut, "/"+name, "", []byte(dataMapping), nil))
 	report, err := esindex.Inspect(t.Context(), client, name, dataNames())
 	require.NoError(t, err)
 	require.NoError(t, report.Err())
-	require.True(t, report.Schema.Live)
+	require.True(t, report.Schema.Acts)
 	index(t, client, name, docs)
 	s := recallelastic.New(client, recallelastic.Config{Index: name, Schema: esindex.Known(report.Schema)})
 

@@ -108,7 +108,7 @@ func (c *counted) with(n int, changes map[uint32]feed.Counts) *counted {
 	}
 	for item, counts := range changes {
 		if counts.Last != 0 {
-			n2h, n2d := counts.At(counts.Last)
+			n2h, n2d := counts.Latest()
 			all = append(all, pair{item, countedItem{counts, highest{feed.LogCount(n2h), feed.LogCount(n2d)}}})
 		}
 	}

@@ -3,6 +3,7 @@ package recalltest
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -37,6 +38,7 @@ func livePopularity(t *testing.T, open Open) {
 	l.act(t, "no such item", origin)
 	l.assert(t)
 	l.newVersion(t)
+	l.origins(t)
 
 	l.q.Origin = origin.AddDate(0, 3, 0)
 	l.assert(t)
@@ -89,6 +91,29 @@ func (l *liveCheck) act(t *testing.T, id string, at time.Time) {
 	assert.False(t, math.IsInf(after.PopularityFactor, 0) || math.IsNaN(after.PopularityFactor) || after.PopularityFactor < 1 && after.Known, id)
 }
 
+// origins checks the ranking before, at and after the latest act of three items, one of which has
+// its own some minutes later.
+func (l *liveCheck) origins(t *testing.T) {
+	t.Helper()
+	last := origin.Add(time.Hour)
+	l.q.Origin = last
+	for id, ages := range map[string][]time.Duration{"scale": {0}, "days": {0, time.Minute, 40 * time.Hour}, "older": {-4 * time.Minute, 0}} {
+		for _, age := range ages {
+			l.act(t, id, last.Add(-age))
+		}
+	}
+	for _, after := range []time.Duration{
+		-48 * time.Hour, -2 * time.Hour, -feed.ActTolerance - time.Second, -feed.ActTolerance, -5 * time.Minute, -time.Second, 0, time.Second, 4 * time.Minute, 3 * time.Hour,
+	} {
+		l.q.Origin = last.Add(after)
+		l.assert(t)
+		one := l.explain(t, "scale")
+		assert.Equal(t, after < -feed.ActTolerance, one.Count2h == 0, "%v after the act", after)
+		assert.LessOrEqual(t, one.Count2d, float64(len(l.acts["scale"])), "no act counts for more than one")
+	}
+	l.q.Origin = origin
+}
+
 func (l *liveCheck) explain(t *testing.T, id string) recall.Factors {
 	t.Helper()
 	return explained(t, l.source, l.q, []string{id})[0]
@@ -112,10 +137,15 @@ func (l *liveCheck) newVersion(t *testing.T) {
 	l.assert(t)
 }
 
-// liveAt implements the definition: each act counts 2^(−age/half-life).
+// liveAt implements the definition: each act counts 2^(−age/half-life). If the latest one is after
+// the origin, all count as at that act, or not at all if it is more than the tolerance later.
 func liveAt(acts []int64, origin time.Time) (live Live) {
+	moment := max(origin.Unix(), slices.Max(acts))
+	if moment > origin.Add(feed.ActTolerance).Unix() {
+		return live
+	}
 	for _, at := range acts {
-		age := float64(origin.Unix() - at)
+		age := float64(moment - at)
 		live.In2h += math.Pow(2, -age/7200)
 		live.In2d += math.Pow(2, -age/172800)
 	}

@@ -48,8 +48,12 @@ func (d *doctor) checkIndex(ctx context.Context, client esindex.Client) {
 	}
 	if report.Err() == nil {
 		d.report(OK, what, "", "its mapping fits; time is kept as %s", report.Schema.Time)
-		if d.cfg.UsesRedis() && !report.Schema.Live {
+		switch {
+		case !d.cfg.UsesRedis():
+		case !report.Schema.Live:
 			d.report(OK, "live popularity", "", "off: the index lacks the four fields it requires (docs/own-index.md). So the ranking's weight_2h and weight_2d have no effect")
+		case !report.Schema.Acts:
+			d.report(OK, "live popularity", "", "the index lacks the three fields of the latest act (docs/own-index.md): a click by a server whose clock is ahead counts for more than one")
 		}
 		d.reportTags(report.Schema)
 		d.tryRecall(ctx, client, report.Schema)

@@ -12,9 +12,9 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// TestOlderIndexGetsFoldedFields checks that Freshet's own index gets the fields,
+// TestOlderIndexGetsNewFields checks that Freshet's own index gets the fields,
 // and that an external one does not.
-func TestOlderIndexGetsFoldedFields(t *testing.T) {
+func TestOlderIndexGetsNewFields(t *testing.T) {
 	t.Parallel()
 	for _, own := range []bool{true, false} {
 		address, index := testenv.Elastic(t)
@@ -27,10 +27,10 @@ func TestOlderIndexGetsFoldedFields(t *testing.T) {
 		read := func(body []byte) error { return json.Unmarshal(body, &found) }
 		require.NoError(t, esindex.Do(t.Context(), s.client, http.MethodGet, "/"+index+"/_mapping", "", nil, read))
 		properties := found[index].Mappings["properties"].(map[string]any)
-		require.Contains(t, properties, esindex.FoldedTags)
-		require.Contains(t, properties, esindex.LangKeys)
-		delete(properties, esindex.FoldedTags)
-		delete(properties, esindex.LangKeys)
+		for _, added := range []string{esindex.FoldedTags, esindex.LangKeys, esindex.DefaultLastAct, esindex.DefaultCount2h, esindex.DefaultCount2d} {
+			require.Contains(t, properties, added)
+			delete(properties, added)
+		}
 		body, err := json.Marshal(map[string]any{"mappings": found[index].Mappings})
 		require.NoError(t, err)
 		s.send(http.MethodDelete, "")
@@ -40,10 +40,13 @@ func TestOlderIndexGetsFoldedFields(t *testing.T) {
 		before, err := Inspect(t.Context(), s.client, s.cfg)
 		require.NoError(t, err)
 		require.False(t, before.Schema.Folds())
+		require.False(t, before.Schema.Acts)
+		require.True(t, before.Schema.Live)
 		require.NoError(t, s.watch.Try(t.Context()))
 		s.begin()
 		schema, err := s.watch.Schema().Get()
 		require.NoError(t, err)
 		assert.Equal(t, own, schema.Folds())
+		assert.Equal(t, own, schema.Acts)
 	}
 }

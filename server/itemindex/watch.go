@@ -110,7 +110,7 @@ func (w *Watch) inspect(ctx context.Context) error {
 	if err := report.Err(); err != nil {
 		return err
 	}
-	if report, err = w.addFolded(ctx, report); err != nil {
+	if report, err = w.addFields(ctx, report); err != nil {
 		return err
 	}
 	for _, p := range report.Problems {
@@ -120,21 +120,22 @@ func (w *Watch) inspect(ctx context.Context) error {
 	return nil
 }
 
-// addFolded adds the fields of folded tags to an index that an older version of Freshet created.
-// Without the right to do so, it leaves the index unchanged.
-func (w *Watch) addFolded(ctx context.Context, report esindex.Report) (esindex.Report, error) {
-	if report.Schema.Folded || !w.cfg.Elasticsearch.ManageIndex {
+// addFields adds the fields of folded tags and of the latest act to an index that an older version
+// of Freshet created. Without the right to do so, it leaves the index unchanged.
+func (w *Watch) addFields(ctx context.Context, report esindex.Report) (esindex.Report, error) {
+	hasFields := report.Schema.Folded && report.Schema.Acts
+	if hasFields || !w.cfg.Elasticsearch.ManageIndex {
 		return report, nil
 	}
 	index := w.cfg.Elasticsearch.Index
-	if err := esindex.AddFolded(ctx, w.client, index); err != nil {
+	if err := esindex.AddFields(ctx, w.client, index, Fields(w.cfg)); err != nil {
 		if unavailable(err) && !esindex.IsType(err, "cluster_block_exception") { // recall works in spite of a write block
 			return report, err
 		}
-		w.log.WarnContext(ctx, "cannot add the fields of folded tags; searches match tags only with the same spelling", "index", index, "error", err)
+		w.log.WarnContext(ctx, "cannot add fields; searches match tags only with the same spelling, and live popularity before an item's latest act is extrapolated", "index", index, "error", err)
 		return report, nil
 	}
-	w.log.InfoContext(ctx, "added the fields of folded tags", "index", index)
+	w.log.InfoContext(ctx, "added the fields that an older version lacks", "index", index)
 	return Inspect(ctx, w.client, w.cfg)
 }
 

@@ -1798,7 +1798,8 @@ export interface paths {
         /**
          * Score rankings by recorded clicks
          * @description Ranks as of the time of each click, and returns the position that each ranking would have
-         *     given to the item. It uses the present catalog and profiles.
+         *     given to the item. It uses the present catalog and profiles, without live popularity, and without
+         *     what was learned about a reader at the click or after it.
          */
         post: operations["postReplay"];
         delete?: never;
@@ -2576,6 +2577,7 @@ export interface components {
              * @description Number of candidates that are counted but not listed: those after the first 2,000 that a filter, the pending set or a better item of their group excludes. Absent if all are listed.
              */
             unlisted?: number;
+            left_out?: components["schemas"]["LeftOut"];
             /** @description The page is not full although recall has more candidates, because a tenth of `server.request_timeout` has passed. Absent otherwise. */
             out_of_time?: boolean;
             item?: components["schemas"]["ExplanationItem"];
@@ -2588,7 +2590,7 @@ export interface components {
         ExplainedFields: {
             /**
              * Format: int64
-             * @description Rank from 1 before filtering, in home within the source. 0 for an item that is no candidate.
+             * @description Rank from 1 before filtering, in home within the source; items that only exploration has found come last. 0 for an item that is no candidate.
              */
             rank: number;
             id: components["schemas"]["ItemID"];
@@ -2718,6 +2720,12 @@ export interface components {
              */
             weight?: number;
         };
+        /**
+         * @description The parts of the ranking that do not count. `live_popularity`: the time is more than ten minutes ago, and the
+         *     readers who had clicked until then are not known; a replay always leaves it out, because the clicks are among
+         *     them. `learned`: something was learned about the reader at a replayed click or after it. Absent if there are none.
+         */
+        LeftOut: ("live_popularity" | "learned")[];
         /** @description Side effects of a change that it did not name, for people. Absent if there are none. */
         Notes: string[];
         /**
@@ -2785,6 +2793,7 @@ export interface components {
             a: components["schemas"]["Ranking"];
             b: components["schemas"]["Ranking"];
             notes?: components["schemas"]["Notes"];
+            left_out?: components["schemas"]["LeftOut"];
             figures: components["schemas"]["ComparisonFigures"];
             per_agent: components["schemas"]["ComparisonPerAgentEntry"][];
             lists?: components["schemas"]["ComparisonLists"];
@@ -4110,6 +4119,7 @@ export interface components {
             /** @description The rankings of the call, with all parameters. */
             rankings: components["schemas"]["Ranking"][];
             notes?: components["schemas"]["Notes"];
+            left_out?: components["schemas"]["LeftOut"];
             /** Format: int64 */
             depth: number;
             outcomes: components["schemas"]["PostReplayAnswerDataOutcomesEntry"][];

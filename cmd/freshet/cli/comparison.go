@@ -34,7 +34,7 @@ func WriteComparison(w io.Writer, c offline.Comparison) error {
 		of := func(v float64) string { return figure(s, row.text(v)) }
 		t.add(row.name, of(s.Mean), of(s.SD), of(s.Min), of(s.Median), of(s.Max), s.N)
 	}
-	_, err := fmt.Fprintf(w, "A  %s\nB  %s\n%s\n%s\n%s\n%s\n", parameters(c.A), parameters(c.B), setting(c), notes(c.Notes), t.text(0), conclusion(c))
+	_, err := fmt.Fprintf(w, "A  %s\nB  %s\n%s\n%s\n%s\n%s\n", parameters(c.A), parameters(c.B), setting(c), notes(c.Notes)+leftOut(c.LeftOut), t.text(0), conclusion(c))
 	return err
 }
 
@@ -45,6 +45,14 @@ func notes(list []string) string {
 		fmt.Fprintf(&b, "note: %s\n", printable(note))
 	}
 	return b.String()
+}
+
+// leftOut names the parts of rankings that an answer about the past leaves out, in one line.
+func leftOut(parts []string) string {
+	if len(parts) == 0 {
+		return ""
+	}
+	return "left out, as it is not known for that time: " + printable(strings.Join(parts, ", ")) + "\n"
 }
 
 func setting(c offline.Comparison) string {
@@ -162,6 +170,6 @@ func WriteSweep(w io.Writer, s evaluation.Sweep) error {
 	}
 	first := s.Points[0].Figures
 	_, err := fmt.Fprintf(w, "A  %s\n%s; median age by A %s\n%s\n%s", parameters(s.A), setting(offline.Comparison{At: s.At, K: s.K, Figures: first}),
-		figure(first.MedianAgeA, preciseAge(first.MedianAgeA.Mean)), notes(s.Notes), t.text(0))
+		figure(first.MedianAgeA, preciseAge(first.MedianAgeA.Mean)), notes(s.Notes)+leftOut(s.LeftOut), t.text(0))
 	return err
 }

@@ -141,6 +141,7 @@ func explainedFooter(x client.Explanation) string {
 		proposed = " (proposed)"
 	}
 	fmt.Fprintf(&b, "\nranking: %s%s, variant %s, origin %s\n", parameters(x.Ranking), proposed, printable(x.Variant), x.Origin.UTC().Format("2006-01-02T15:04:05Z"))
+	b.WriteString(leftOut(x.LeftOut))
 	t := x.Times
 	fmt.Fprintf(&b, "times: profile %.1f ms, recall %.1f ms, dedup %.1f ms, hydrate %.1f ms, factors %.1f ms, total %.1f ms\n",
 		t.Profile, t.Recall, t.Dedup, t.Hydrate, t.Factors, t.Total)

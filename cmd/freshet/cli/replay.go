@@ -14,7 +14,8 @@ import (
 )
 
 // ReplayLimits explains the limits of a replay.
-const ReplayLimits = `Limits of a replay: it ranks with today's catalog, profiles and likes, not those of the click;
+const ReplayLimits = `Limits of a replay: it ranks with today's catalog, profiles and likes, not those of the click, and
+without what the clicks themselves have changed: live popularity and learned interests;
 it does not leave out items that the agent had seen by then; and people can only click what a ranking
 has shown them, so the ranking that was live at the time has an advantage.
 `
@@ -22,7 +23,7 @@ has shown them, so the ranking that was live at the time has an advantage.
 // WriteReplay writes a table of the scores, a conclusion, and the events that were not scored.
 func WriteReplay(w io.Writer, r evaluation.Replay) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s of %s, ranked as of each click, the first %d\n%s\n", counted(r.Clicks, "click"), counted(r.Agents, "agent"), r.Depth, notes(r.Notes))
+	fmt.Fprintf(&b, "%s of %s, ranked as of each click, the first %d\n%s\n", counted(r.Clicks, "click"), counted(r.Agents, "agent"), r.Depth, notes(r.Notes)+leftOut(r.LeftOut))
 	t := newTable("wwwwwwww", "", fmt.Sprintf("HIT RATE@%d", r.K), fmt.Sprintf("NDCG@%d", r.K), "MRR", "NDCG-A", "HIGHER", "LOWER", "RANKING")
 	three := func(v float64) string { return fmt.Sprintf("%.3f", v) }
 	for i, x := range r.Contestants {

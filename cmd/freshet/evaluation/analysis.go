@@ -105,8 +105,10 @@ type Sweep struct {
 	A      feed.Ranking `json:"a"`
 	Agents int          `json:"agents"`
 	Notes  []string     `json:"notes,omitempty"` // side effects of the changes
-	Points []Point      `json:"points"`
-	Axes   []Parameter  `json:"-"` // those with several values, and then those with one
+	// LeftOut names the parts of the rankings that are not known for At.
+	LeftOut []string    `json:"left_out,omitempty"`
+	Points  []Point     `json:"points"`
+	Axes    []Parameter `json:"-"` // those with several values, and then those with one
 }
 
 // Point is one comparison of a sweep.
@@ -172,7 +174,7 @@ func (s *Analysis) Sweep(ctx context.Context, axes []Parameter, step func()) (Sw
 		}
 		p.Ranking, p.Figures = got.B, got.Figures
 		out.At, out.K, out.A, out.Agents = got.At, got.K, got.A, got.Figures.Agents
-		out.Notes = addNotes(out.Notes, got.Notes)
+		out.Notes, out.LeftOut = addNotes(out.Notes, got.Notes), addNotes(out.LeftOut, got.LeftOut)
 		out.Points = append(out.Points, p)
 		step()
 	}

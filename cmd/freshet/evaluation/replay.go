@@ -34,8 +34,9 @@ type Replay struct {
 	Depth       int                        `json:"depth"`
 	Contestants []Contestant               `json:"rankings"` // each compared with the first
 	NotScored   map[offline.ClickState]int `json:"not_scored"`
-	Skipped     map[string]int             `json:"skipped"`         // events of other types
-	Notes       []string                   `json:"notes,omitempty"` // side effects of the changes
+	Skipped     map[string]int             `json:"skipped"`            // events of other types
+	Notes       []string                   `json:"notes,omitempty"`    // side effects of the changes
+	LeftOut     []string                   `json:"left_out,omitempty"` // the parts of the rankings that clicks have changed
 	Rejected    int                        `json:"rejected"`
 	Errors      []client.Rejection         `json:"errors"` // the first rejected lines
 }
@@ -113,7 +114,7 @@ func (r *Replay) ask(ctx context.Context, c *client.Client, request client.Repla
 	if len(got.Outcomes) != len(request.Clicks) || len(got.Rankings) != len(r.Contestants) {
 		return errors.New("the server returned outcomes for different clicks; use the same version for server and command")
 	}
-	r.Notes = addNotes(r.Notes, got.Notes)
+	r.Notes, r.LeftOut = addNotes(r.Notes, got.Notes), addNotes(r.LeftOut, got.LeftOut)
 	for i, ranking := range got.Rankings {
 		x := &r.Contestants[i]
 		if err := unchanged(x.Ranking, ranking); x.Ranking != (feed.Ranking{}) && err != nil {
