@@ -119,7 +119,7 @@ func (x *explaining) takeBeyond(ctx context.Context, all []feed.Candidate, place
 			drawn = append(drawn, all[i])
 		}
 	}
-	factors, err := x.ask(ctx, each(drawn, func(c feed.Candidate) string { return c.ID }))
+	factors, err := x.ask(ctx, convert.Each(drawn, func(c feed.Candidate) string { return c.ID }))
 	if err != nil {
 		return err
 	}

@@ -374,8 +374,7 @@ func (in *inspection) traits() {
 // live determines whether live popularity can be stored: all four fields must be usable.
 func (in *inspection) live() {
 	const without = "live popularity is off"
-	// A float is too small for a sum at the end of its epoch.
-	sum := need{func(f property) bool { return f.Type == "double" && f.docValues() }, "a double with doc_values", without}
+	sum := need{isSum, "a double with doc_values", without}
 	epoch := need{func(f property) bool {
 		return slices.Contains([]string{"keyword", "integer", "long"}, f.Type) && f.indexed() && f.docValues()
 	}, "a keyword or long, indexed and with doc_values", without}
@@ -386,20 +385,25 @@ func (in *inspection) live() {
 	epoch2d := in.needs("epoch_2d", names.Epoch2d, &source.Epoch2d, epoch)
 	hours, days := sum2h && epoch2h, sum2d && epoch2d
 	in.schema.Live = hours && days
-	in.acts(isSum)
+	in.acts()
 }
 
 // acts determines whether the latest act can be stored: all three fields must be usable.
-func (in *inspection) acts(isSum func(property) bool) {
-	const count, without = "a double with doc_values", "before an item's latest act, its live popularity is extrapolated"
-	isTime := func(f property) bool { return f.Type == "long" && f.indexed() && f.docValues() }
+func (in *inspection) acts() {
+	const without = "before an item's latest act, its live popularity is extrapolated"
+	time := need{func(f property) bool { return f.Type == "long" && f.indexed() && f.docValues() }, "a long, indexed and with doc_values", without}
+	count := need{isSum, "a double with doc_values", without}
 	names, source := &in.schema.Fields, &in.schema.Source
-	last := in.needs("last_act", names.LastAct, &source.LastAct, isTime, "a long, indexed and with doc_values", without)
-	count2h := in.needs("count_2h", names.Count2h, &source.Count2h, isSum, count, without)
-	count2d := in.needs("count_2d", names.Count2d, &source.Count2d, isSum, count, without)
+	last := in.needs("last_act", names.LastAct, &source.LastAct, time)
+	count2h := in.needs("count_2h", names.Count2h, &source.Count2h, count)
+	count2d := in.needs("count_2d", names.Count2d, &source.Count2d, count)
 	hasCounts := count2h && count2d
 	in.schema.Acts = in.schema.Live && last && hasCounts
 }
+
+// isSum reports whether a field can hold sums and counts. A float is too small for a sum at the end of
+// its epoch.
+func isSum(f property) bool { return f.Type == "double" && f.docValues() }
 
 // need is what a field must be, and what is missing without it.
 type need struct {
