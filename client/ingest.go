@@ -117,7 +117,7 @@ type upload struct {
 	client  *Client
 	sending context.Context // for requests
 	path    string
-	table   bool // lines may be columns, which convert parses
+	table   bool                              // lines may be columns, which convert parses
 	convert func(line []byte) ([]byte, error) // returns a JSON object for a line; nil skips it, an error rejects it
 	reject  func(Rejection)
 	sum     Summary

@@ -263,7 +263,7 @@ func TestSecurityAdminHostileNumbersAndTimes(t *testing.T) {
 		_, code, _ := s.call("GET", "/v1/ranking/report?"+query, "", asAdmin)
 		assert.Equal(t, 40001, code, query)
 	}
-	for _, tag := range []string{`"`, `""`, `"-1"`, `"1"`, `"0","1"`, `W/"0"`, `0`, `"0x0"`, `"` + strings.Repeat("9", 40) + `"`} {
+	for _, tag := range []string{`"`, `""`, `"-1"`, `"1"`, `"0","1"`, `W/"1"`, `W/0`, `w/"0"`, `0`, `"0x0"`, `"` + strings.Repeat("9", 40) + `"`} {
 		_, code, _ := s.call("PUT", "/v1/ranking", `{"ranking":{"base":0.7}}`, asAdmin, "If-Match: "+tag)
 		assert.Contains(t, []int{40001, 41201}, code, tag)
 	}

@@ -1,11 +1,11 @@
 package timeline
 
 import (
-	"github.com/freshet/freshet/internal/convert"
-
 	"context"
 	"slices"
 	"time"
+
+	"github.com/freshet/freshet/internal/convert"
 
 	"github.com/freshet/freshet/social"
 	lists "github.com/freshet/freshet/social/timeline"

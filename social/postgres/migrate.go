@@ -15,8 +15,8 @@ import (
 	"github.com/freshet/freshet/internal/periodic"
 )
 
-// A statement that changes a table waits until no transaction uses the table, and whoever comes later
-// waits behind it: one backup would stop all servers. So a migration waits for a moment only, lets the
+// A statement that changes a table waits until no transaction uses the table, and later transactions
+// wait behind it: one backup would stop all servers. So a migration waits for a moment only, lets the
 // others pass, and tries again.
 
 const (
