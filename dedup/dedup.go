@@ -136,7 +136,7 @@ type Config struct {
 	Served            bool          // impressions.on: true = served, false = seen
 }
 
-// OutageMarkerTTL is how long a server's note lasts without renewal: long enough to restart a server that
+// OutageMarkerTTL is how long a server's marker lasts without renewal: long enough to restart a server that
 // died.
 const OutageMarkerTTL = 60 * time.Second
 
@@ -144,17 +144,17 @@ const OutageMarkerTTL = 60 * time.Second
 // because it was down.
 type OutageMarkers interface {
 	OutageMarker
-	// Any reports whether any server's note exists, including this server's. An error wraps
+	// Any reports whether any server's marker exists, including this server's. An error wraps
 	// [ErrUnavailable] if the store is down.
 	Any(ctx context.Context) (bool, error)
 }
 
 // OutageMarker is the part of [OutageMarkers] that writes.
 type OutageMarker interface {
-	// Set creates or renews a server's note for [OutageMarkerTTL]. It may be retried after an error, which
+	// Set creates or renews a server's marker for [OutageMarkerTTL]. It may be retried after an error, which
 	// wraps [ErrUnavailable] if the store is down.
 	Set(ctx context.Context, server string) error
-	// Remove deletes the note, if there is one. If it fails, the note expires after [OutageMarkerTTL]; errors
+	// Remove deletes the marker, if there is one. If it fails, the marker expires after [OutageMarkerTTL]; errors
 	// are as for Leave.
 	Remove(ctx context.Context, server string) error
 }

@@ -55,10 +55,10 @@ func (s *server) patchAuthor(ctx context.Context, _ *call, author string, patch 
 	})
 }
 
-// grid is the view with a thumbnail per post, and defaultTiles the default page size of it.
+// grid is the view with a thumbnail per post, and defaultGridCards the default page size of it.
 const (
-	grid         = "grid"
-	defaultTiles = 10
+	grid             = "grid"
+	defaultGridCards = 10
 )
 
 // gridView is the view parameter of a query; grid is the only value.
@@ -81,7 +81,7 @@ type postsQuery struct {
 func readPosts(c *call) (*postsQuery, error) {
 	limit := engine.DefaultLimit
 	if c.gin.Query("view") == grid {
-		limit = defaultTiles
+		limit = defaultGridCards
 	}
 	return query(postsQuery{pageQuery: pageQuery{Limit: limit}})(c)
 }

@@ -66,7 +66,7 @@ type entryPage struct {
 	timeline.Page
 	reader string
 	source string // source of all posts; "" derives it from each post's reason
-	grid   bool   // the posts are tiles
+	grid   bool   // the posts are grid cards
 }
 
 // appendTo writes the whole answer. Posts that are invisible or have no content are omitted.

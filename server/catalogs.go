@@ -39,9 +39,9 @@ type catalogs struct {
 	agents   sampler
 	groups   catalog.Groups // of removed items; nil without Redis in front of Elasticsearch
 	rankings ranking.Store
-	recall   recall.Source // the source behind front
+	recall   recall.Source // the source behind shared
 	popular  recall.Popular
-	front    *recall.Shared
+	shared   *recall.Shared
 	indexed  *indexsync.Catalog      // the catalog if recall is in this process, else nil
 	live     *popularityredis.Store  // live popularity if recall is in Elasticsearch; nil if off
 	counted  popularity.Index        // the index that ranks by it; nil if off
@@ -62,17 +62,17 @@ type contents interface {
 //	indexed    writes: the recall index of this process
 //	elastic or sqlite
 //
-// and a recall through its front, which equal recalls share, to the source.
+// and a recall through the answers that equal recalls share, to the source.
 func (b *builder) openCatalogs(ctx context.Context, c clients) (s catalogs, err error) {
-	front := recall.SharedConfig{Share: b.sharedFor, Timeout: b.cfg.Server.RequestTimeout}
+	shared := recall.SharedConfig{Share: b.sharedFor, Timeout: b.cfg.Server.RequestTimeout}
 	if b.cfg.UsesElasticsearch() {
-		s, front.Fallback = b.elasticBackend(c), b.staleFor
+		s, shared.Fallback = b.elasticBackend(c), b.staleFor
 	} else if s, err = b.fileBackend(ctx); err != nil {
 		return s, err
 	}
-	s.front = recall.NewShared(s.recall, b.clock, front)
-	if front.Fallback > 0 {
-		s.items = fallback.New(s.items, s.front)
+	s.shared = recall.NewShared(s.recall, b.clock, shared)
+	if shared.Fallback > 0 {
+		s.items = fallback.New(s.items, s.shared)
 	}
 	return s, nil
 }

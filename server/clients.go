@@ -31,13 +31,13 @@ type clients struct {
 	index   *itemindex.Watch // of elastic
 }
 
-// tells returns the check whether the content of items suffices to decide if a reader refuses
+// contentDecides returns the check whether the content of items suffices to decide if a reader refuses
 // them; nil means that it always does.
-func (c *clients) tells() recall.ContentDecides {
+func (c *clients) contentDecides() recall.ContentDecides {
 	if c.index == nil {
 		return nil
 	}
-	return c.index.Tells
+	return c.index.ContentDecides
 }
 
 func (b *builder) openClients(ctx context.Context) (c clients, err error) {
@@ -97,8 +97,8 @@ func (b *builder) indexUse(s stores, live *ranking.Live) itemindex.Use {
 		Query: func() feed.Query {
 			return feed.Query{Ranking: live.InForce().Live.Ranking, Origin: b.clock().UTC(), N: b.cfg.Recall.N}
 		},
-		Docs:  s.contents.Docs,
-		Front: s.front,
+		Docs:   s.contents.Docs,
+		Shared: s.shared,
 	}
 }
 

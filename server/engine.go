@@ -35,7 +35,7 @@ func (b *builder) engineConfig(live *ranking.Live, tracing *telemetry.Tracing) e
 func (p *parts) openEngine(ctx context.Context, items catalog.Catalog, cfg engine.Config) (*engine.Engine, error) {
 	s := p.stores
 	stores := engine.Stores{
-		Recall: s.front, Seen: s.dedup, Recorder: s.recorder, Sessions: s.sessions, Catalog: items,
+		Recall: s.shared, Seen: s.dedup, Recorder: s.recorder, Sessions: s.sessions, Catalog: items,
 		Tally: p.tally, Learner: p.learner, Home: p.home(), Groups: s.groups,
 	}
 	if p.network != nil {
@@ -61,7 +61,7 @@ func (p *parts) openEngine(ctx context.Context, items catalog.Catalog, cfg engin
 
 // home configures the sources that the home feed has in addition to for-you's.
 func (p *parts) home() engine.Home {
-	trends := trending.NewSource(p.trending, p.clients.tells())
+	trends := trending.NewSource(p.trending, p.clients.contentDecides())
 	h := engine.Home{Pattern: p.cfg.Home.Positions(), SourceFor: p.cfg.Server.RequestTimeout / sourceShare, Trending: trends, Trends: trends}
 	n := p.network
 	if n != nil {
@@ -86,7 +86,7 @@ func (p *parts) openPrefetch(ctx context.Context, items catalog.Catalog) *engine
 // each set of trending items.
 func (p *parts) guest(items catalog.Catalog, cfg engine.Config) *engine.Guest {
 	diversity := func() feed.Diversity { return p.ranking.InForce().Live.Ranking.Diversity }
-	stores := engine.GuestStores{Trending: p.trending, Items: items, Newest: p.stores.front}
+	stores := engine.GuestStores{Trending: p.trending, Items: items, Newest: p.stores.shared}
 	if p.network != nil {
 		stores.Promoted = p.network.promotions.Guests(func() time.Time {
 			set, _ := p.trending.Set()

@@ -189,7 +189,7 @@ func (w *world) lose(t *testing.T) {
 	var err error
 	s.lossy = true
 	s.feed, err = engine.New(engine.Stores{
-		Recall: s.stores.front, Seen: s.stores.dedup, Recorder: notRecording{s.stores.recorder}, Sessions: s.stores.sessions, Catalog: s.Catalog,
+		Recall: s.stores.shared, Seen: s.stores.dedup, Recorder: notRecording{s.stores.recorder}, Sessions: s.stores.sessions, Catalog: s.Catalog,
 	}, engine.Config{
 		Clock: w.clock.Now, Rankings: &feed.Live{Ranking: s.cfg.Ranking}, N: s.cfg.Recall.N, RoundsFor: s.cfg.Server.RequestTimeout / roundsShare,
 		OriginStep: originStep, Coalesce: w.coalesce, RecordServed: s.cfg.Impressions.On == configs.OnServed,

@@ -32,7 +32,7 @@ func makeFlaky(t *testing.T, a *App) *flaky {
 		sessions = flakySessions{sessions, f}
 	}
 	stores := engine.Stores{
-		Recall: a.stores.front, Seen: a.stores.dedup, Recorder: a.stores.recorder, Sessions: sessions, Catalog: flakyCatalog{a.Catalog, f},
+		Recall: a.stores.shared, Seen: a.stores.dedup, Recorder: a.stores.recorder, Sessions: sessions, Catalog: flakyCatalog{a.Catalog, f},
 		Posts: a.network.store, Promotions: a.network.promotions, Home: a.home(),
 	}
 	if a.stores.spool != nil {

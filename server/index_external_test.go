@@ -137,7 +137,7 @@ func TestExternalIndexMutesCopyToTags(t *testing.T) {
 	assert.ElementsMatch(t, []string{"one", "two"}, ids(ask(t, a, first)))
 	require.NoError(t, a.Engine.PutProfile(t.Context(), "u_again", feed.Profile{MutedTags: []string{"sport"}}))
 	assert.Equal(t, []string{"two"}, ids(ask(t, a, first)), "a retry shows nothing that was muted meanwhile")
-	testenv.WaitFor(t, func() bool { return a.stores.front.FallbackLeft() > 0 }, "a list that stands in")
+	testenv.WaitFor(t, func() bool { return a.stores.shared.FallbackLeft() > 0 }, "a list that stands in")
 
 	send(http.MethodPost, "/"+index+"-1/_close", "")
 	answer := ask(t, a, refresh("u_anybody", 10))

@@ -111,7 +111,7 @@ func (b *builder) openPosts(ctx context.Context, c clients, s catalogs) (*posts,
 		store: store, listStores: l, shown: shownStore{deliver.Store(), cards}, kept: kept, fanout: deliver, completeness: completeness, files: files,
 		catalog: postitems.New(s.items, cards, kept, ahead),
 	}
-	p.promotions = promotion.New(store, p.catalog, promotion.Config{Clock: b.clock, Log: b.log, ContentDecides: c.tells()})
+	p.promotions = promotion.New(store, p.catalog, promotion.Config{Clock: b.clock, Log: b.log, ContentDecides: c.contentDecides()})
 	if l.stamps != nil {
 		p.dataCheck = repair.NewDataCheck(l.stamps, deliver.Redeliver, completeness, b.clock, b.log)
 	}
@@ -172,7 +172,7 @@ func (b *builder) openNetwork(p *posts, profiles catalog.Profiles, trends trendi
 	return &network{
 		posts: p,
 		timelines: timelines.New(timelines.Stores{
-			Posts: p.shown, Kept: p.kept, Lists: repair.Reader(p.lists, p.completeness), Late: p.completeness.Incomplete, Behind: p.completeness.QueueBehind,
+			Posts: p.shown, CachedCards: p.kept, Lists: repair.Reader(p.lists, p.completeness), Incomplete: p.completeness.Incomplete, QueueBehind: p.completeness.QueueBehind,
 			Outboxes: timeline.NewCopies(p.outboxes, timeline.OutboxCap, b.clock), Builder: p.fanout, Profiles: profiles,
 		}, reads),
 		suggester: engine.NewSuggester(engine.SuggestStores{

@@ -49,7 +49,7 @@ func (b *builder) openStores(ctx context.Context, c clients) (stores, error) {
 		return stores{}, err
 	}
 	if c.index != nil {
-		b.checks["elasticsearch"] = c.index.Check(items.front.FallbackLeft)
+		b.checks["elasticsearch"] = c.index.Check(items.shared.FallbackLeft)
 	}
 	s := stores{catalogs: items, dedup: seen, sessions: sessions}
 	s.recorder, err = b.openRecorder(ctx, seen)
@@ -166,7 +166,7 @@ func (b *builder) openSpool(ctx context.Context, c clients, s *stores) error {
 	cfg := connect.Dedup(b.cfg)
 	s.spool, err = spool.Open(ctx, dir, s.recorder.Confirm, b.clock, spool.Config{
 		MaxAge: cfg.PendingTTL, OfferedOnly: !cfg.Served, Grace: b.pauses.settle, Every: b.pauses.spool,
-		Withdraw: s.sessions.Withdraw, Notes: notes,
+		Withdraw: s.sessions.Withdraw, Markers: notes,
 		Timeout: b.cfg.Server.RequestTimeout, Logger: b.log,
 	})
 	if err != nil {

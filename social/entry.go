@@ -63,15 +63,15 @@ func (c *Card) AppendGridCard(b []byte) []byte {
 	if json.Unmarshal(c.Content, &p) != nil {
 		return b
 	}
-	tile := GridCard{
+	card := GridCard{
 		ID: c.ID, CreatedAt: c.CreatedAt, Likes: c.Likes, Comments: c.Comments, Caption: p.Caption,
 		ImageCount: len(p.Images), Audience: p.Audience, ReplyTo: p.ReplyTo, Root: p.Root,
 	}
 	if len(p.Images) > 0 {
 		first := &p.Images[0]
-		tile.Thumbnail = &Thumbnail{first.Thumbnail, first.Width, first.Height, first.Color, first.Alt}
+		card.Thumbnail = &Thumbnail{first.Thumbnail, first.Width, first.Height, first.Color, first.Alt}
 	}
-	return appendJSON(b, tile)
+	return appendJSON(b, card)
 }
 
 func (c *Card) appendInFeed(b []byte, source string) []byte {

@@ -18,11 +18,11 @@ import (
 type Watch struct {
 	dedup.Filters // the recorded impressions
 
-	notes   dedup.OutageMarkers
+	markers dedup.OutageMarkers
 	cfg     Config
 	began   time.Time
 	until   atomic.Int64 // end of the recovery, in nanoseconds since began
-	refused bool         // the notes cannot be read although Redis answers; only checkNotes uses this field
+	refused bool         // the markers cannot be read although Redis answers; only checkMarkers uses this field
 }
 
 // Config configures a [Watch].
@@ -33,29 +33,29 @@ type Config struct {
 	Logger  *slog.Logger
 }
 
-// Open checks for notes before it returns; Run repeats the check.
+// Open checks for markers before it returns; Run repeats the check.
 //
-// Once Redis is back, other servers need some time to notice and to leave their notes, and requests
+// Once Redis is back, other servers need some time to notice and to leave their markers, and requests
 // that began before are still running: the pending grace, which is [Config.After], is longer than
-// any request. A note remains for one grace after there is nothing left to write.
-func Open(ctx context.Context, filters dedup.Filters, notes dedup.OutageMarkers, cfg Config) *Watch {
-	w := &Watch{Filters: filters, notes: notes, cfg: cfg, began: time.Now()} //nolint:forbidigo // a monotonic time, which no jump of the clock changes
-	w.checkNotes(ctx)
+// any request. A marker remains for one grace after there is nothing left to write.
+func Open(ctx context.Context, filters dedup.Filters, markers dedup.OutageMarkers, cfg Config) *Watch {
+	w := &Watch{Filters: filters, markers: markers, cfg: cfg, began: time.Now()} //nolint:forbidigo // a monotonic time, which no jump of the clock changes
+	w.checkMarkers(ctx)
 	return w
 }
 
-// Run checks for notes periodically until ctx ends.
+// Run checks for markers periodically until ctx ends.
 func (w *Watch) Run(ctx context.Context) {
 	for range periodic.Every(ctx, w.cfg.Every) {
-		w.checkNotes(ctx)
+		w.checkMarkers(ctx)
 	}
 }
 
-// checkNotes checks for notes. If Redis does not answer, this counts as a note.
-func (w *Watch) checkNotes(ctx context.Context) {
+// checkMarkers checks for markers. If Redis does not answer, this counts as a marker.
+func (w *Watch) checkMarkers(ctx context.Context) {
 	asking, cancel := context.WithTimeout(ctx, w.cfg.Timeout)
 	defer cancel()
-	noted, err := w.notes.Any(asking)
+	marked, err := w.markers.Any(asking)
 	if ctx.Err() != nil {
 		return
 	}
@@ -63,10 +63,10 @@ func (w *Watch) checkNotes(ctx context.Context) {
 	switch {
 	case down:
 		w.extend(w.cfg.After)
-	case noted:
+	case marked:
 		w.extend(0)
 	case err != nil && !w.refused:
-		w.cfg.Logger.WarnContext(ctx, "the notes that servers leave after an outage cannot be read; items delivered without Redis may be shown again", "error", err)
+		w.cfg.Logger.WarnContext(ctx, "the markers that servers leave after an outage cannot be read; items delivered without Redis may be shown again", "error", err)
 	}
 	w.refused = err != nil && !down
 }

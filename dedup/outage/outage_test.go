@@ -16,29 +16,29 @@ import (
 	"github.com/freshet/freshet/dedup"
 )
 
-// notes are the notes of the servers, behind a network that may fail.
-type notes struct {
+// markers are the markers of the servers, behind a network that may fail.
+type markers struct {
 	dedup.OutageMarker
-	mu    sync.Mutex
-	noted bool
-	err   error
+	mu     sync.Mutex
+	marked bool
+	err    error
 }
 
-func (n *notes) Any(context.Context) (bool, error) {
+func (n *markers) Any(context.Context) (bool, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.noted, n.err
+	return n.marked, n.err
 }
 
 // are sets the result of further queries.
-func (n *notes) are(noted bool, err error) {
+func (n *markers) are(marked bool, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.noted, n.err = noted, err
+	n.marked, n.err = marked, err
 }
 
-// hanging are notes behind a network that does not answer.
-type hanging struct{ notes }
+// hanging are markers behind a network that does not answer.
+type hanging struct{ markers }
 
 func (n *hanging) Any(ctx context.Context) (bool, error) {
 	<-ctx.Done()
@@ -50,7 +50,7 @@ func config(log slog.Handler) Config {
 }
 
 // start opens a watch that runs until the test ends.
-func start(t *testing.T, n *notes) *Watch {
+func start(t *testing.T, n *markers) *Watch {
 	w := Open(t.Context(), nil, n, config(slog.DiscardHandler))
 	go w.Run(t.Context())
 	synctest.Wait()
@@ -71,18 +71,18 @@ var errDown = fmt.Errorf("%w: no connection", dedup.ErrUnavailable)
 // note was removed.
 func TestRecoveryDuration(t *testing.T) {
 	for name, c := range map[string]struct {
-		noted bool
-		err   error
-		lasts int
+		marked bool
+		err    error
+		lasts  int
 	}{
-		"all is well":             {false, nil, 0},
-		"somebody has left notes": {true, nil, 2},
-		"it did not answer":       {false, errDown, 12},
-		"it refused to tell":      {false, errors.New("no permission"), 0},
+		"all is well":               {false, nil, 0},
+		"somebody has left markers": {true, nil, 2},
+		"it did not answer":         {false, errDown, 12},
+		"it refused to tell":        {false, errors.New("no permission"), 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				n := &notes{noted: c.noted, err: c.err}
+				n := &markers{marked: c.marked, err: c.err}
 				w := start(t, n)
 				assert.Equal(t, c.lasts > 0, w.Recovering(), "it is known when it opens")
 				n.are(false, nil)
@@ -92,11 +92,11 @@ func TestRecoveryDuration(t *testing.T) {
 	}
 }
 
-// TestRecoveryUntilNoteRemoved checks that the recovery ends two checks after the last note
+// TestRecoveryUntilMarkerRemoved checks that the recovery ends two checks after the last note
 // is removed.
-func TestRecoveryUntilNoteRemoved(t *testing.T) {
+func TestRecoveryUntilMarkerRemoved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := &notes{noted: true}
+		n := &markers{marked: true}
 		w := start(t, n)
 		for range 100 {
 			time.Sleep(time.Second)
@@ -108,11 +108,11 @@ func TestRecoveryUntilNoteRemoved(t *testing.T) {
 	})
 }
 
-// TestRecoveryNotShortenedByNote checks that a note does not shorten the recovery after Redis
-// did not answer, because other servers need time to leave notes.
-func TestRecoveryNotShortenedByNote(t *testing.T) {
+// TestRecoveryNotShortenedByMarker checks that a marker does not shorten the recovery after Redis
+// did not answer, because other servers need time to leave markers.
+func TestRecoveryNotShortenedByMarker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := &notes{err: errDown}
+		n := &markers{err: errDown}
 		w := start(t, n)
 		n.are(true, nil)
 		time.Sleep(time.Second)
@@ -147,11 +147,11 @@ func TestCheckCanceled(t *testing.T) {
 // between.
 func TestRefusalLoggedOnce(t *testing.T) {
 	var text strings.Builder
-	n := &notes{err: errors.New("no permission")}
+	n := &markers{err: errors.New("no permission")}
 	w := Open(t.Context(), nil, n, config(slog.NewTextHandler(&text, nil)))
 	for _, err := range []error{n.err, nil, errDown, n.err, n.err} {
 		n.are(false, err)
-		w.checkNotes(t.Context())
+		w.checkMarkers(t.Context())
 	}
 	assert.Equal(t, 2, strings.Count(text.String(), "cannot be read"), text.String())
 }

@@ -9,11 +9,11 @@ import (
 	"github.com/freshet/freshet/internal/rediskeys"
 )
 
-// leaveScript creates or renews a server's note. Notes expire by Redis's clock alone.
+// leaveScript creates or renews a server's marker. Markers expire by Redis's clock alone.
 //
-//	KEYS[1]  the notes
+//	KEYS[1]  the markers
 //	ARGV[1]  the server
-//	ARGV[2]  lifetime of the note, ms
+//	ARGV[2]  lifetime of the marker, ms
 var leaveScript = redis.NewScript(`
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
@@ -23,9 +23,9 @@ redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return 1
 `)
 
-// anyScript counts the notes that have not expired.
+// anyScript counts the markers that have not expired.
 //
-//	KEYS[1]  the notes
+//	KEYS[1]  the markers
 var anyScript = redis.NewScript(`
 local t = redis.call('TIME')
 return redis.call('ZCOUNT', KEYS[1], '(' .. (t[1] * 1000 + math.floor(t[2] / 1000)), '+inf')
@@ -39,23 +39,23 @@ type OutageMarkers struct {
 
 var _ dedup.OutageMarkers = (*OutageMarkers)(nil)
 
-// NewOutageMarkers returns notes stored through client; keyPrefix is prepended to their key.
+// NewOutageMarkers returns markers stored through client; keyPrefix is prepended to their key.
 func NewOutageMarkers(client redis.Cmdable, keyPrefix string) *OutageMarkers {
-	return &OutageMarkers{client: client, key: rediskeys.For(client, keyPrefix).Notes()}
+	return &OutageMarkers{client: client, key: rediskeys.For(client, keyPrefix).OutageMarkers()}
 }
 
 // Set implements [dedup.OutageMarkers].
 func (n *OutageMarkers) Set(ctx context.Context, server string) error {
-	return contractError("write the spool note", leaveScript.Run(ctx, n.client, []string{n.key}, server, dedup.OutageMarkerTTL.Milliseconds()).Err())
+	return contractError("write the spool marker", leaveScript.Run(ctx, n.client, []string{n.key}, server, dedup.OutageMarkerTTL.Milliseconds()).Err())
 }
 
 // Remove implements [dedup.OutageMarkers].
 func (n *OutageMarkers) Remove(ctx context.Context, server string) error {
-	return contractError("remove the spool note", n.client.ZRem(ctx, n.key, server).Err())
+	return contractError("remove the spool marker", n.client.ZRem(ctx, n.key, server).Err())
 }
 
 // Any implements [dedup.OutageMarkers].
 func (n *OutageMarkers) Any(ctx context.Context) (bool, error) {
 	standing, err := anyScript.Run(ctx, n.client, []string{n.key}).Int()
-	return standing > 0, contractError("read spool notes", err)
+	return standing > 0, contractError("read spool markers", err)
 }

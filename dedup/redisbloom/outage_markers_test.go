@@ -11,7 +11,7 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-func TestOutageNotes(t *testing.T) {
+func TestOutageMarkers(t *testing.T) {
 	t.Parallel()
 	for name, connect := range map[string]func(testing.TB) (redis.UniversalClient, string){
 		"single": testenv.Redis,

@@ -27,23 +27,23 @@ func (s *Spool) run(ctx context.Context) {
 	}
 }
 
-// pass is one attempt to record the impressions on disk. The note lasts for as long as there are
+// pass is one attempt to record the impressions on disk. The marker lasts for as long as there are
 // any, and for a grace period after that, because requests that began earlier may not know of it
-// yet. A note of an earlier process is not renewed: there may be none. Two passes may follow early
+// yet. A marker of an earlier process is not renewed: there may be none. Two passes may follow early
 // after a slow one, so they do not count toward the grace period.
 func (s *Spool) pass(ctx context.Context) {
 	var err error
 	switch waits := s.waiting(); {
 	case waits:
 		s.idle = 0
-		if err = s.note(ctx, true); err == nil {
+		if err = s.mark(ctx, true); err == nil {
 			err = s.drain(ctx)
 		}
-	case s.noted:
+	case s.marked:
 		s.idle++
 		inGrace := time.Duration(s.idle-2)*s.cfg.Every < s.cfg.Grace
 		if s.renews || !inGrace {
-			err = s.note(ctx, inGrace)
+			err = s.mark(ctx, inGrace)
 		}
 	}
 	// An unavailable or slow store is logged elsewhere.
@@ -53,18 +53,18 @@ func (s *Spool) pass(ctx context.Context) {
 	}
 }
 
-func (s *Spool) note(ctx context.Context, leave bool) error {
-	if s.cfg.Notes == nil {
+func (s *Spool) mark(ctx context.Context, leave bool) error {
+	if s.cfg.Markers == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
 	defer cancel()
 	if leave {
-		s.noted, s.renews = true, true // it may exist even after an error
-		return s.cfg.Notes.Set(ctx, s.id)
+		s.marked, s.renews = true, true // it may exist even after an error
+		return s.cfg.Markers.Set(ctx, s.id)
 	}
-	err := s.cfg.Notes.Remove(ctx, s.id)
-	s.noted = err != nil
+	err := s.cfg.Markers.Remove(ctx, s.id)
+	s.marked = err != nil
 	return err
 }
 

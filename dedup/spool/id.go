@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// idFile has the name of the note of a spool's directory. The directory may move to a machine with
+// idFile has the name of the marker of a spool's directory. The directory may move to a machine with
 // another name, as volumes of containers do, and the same path may be another directory there.
 const idFile = "id"
 

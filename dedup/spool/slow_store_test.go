@@ -28,9 +28,9 @@ func TestGraceAfterSlowPass(t *testing.T) {
 		assert.Contains(t, o.done(), "record")
 		pass(9)
 		time.Sleep(every / 2) // the pass ended less than the grace period ago
-		assert.True(t, o.noted())
+		assert.True(t, o.marked())
 		pass(1)
-		assert.False(t, o.noted())
+		assert.False(t, o.marked())
 	})
 }
 

@@ -2,7 +2,7 @@
 // records them when the store is back. They survive when the process is killed. The spool is
 // bounded by size and age: the oldest impressions are dropped, and their number is logged.
 //
-// Other servers do not know of these impressions. Therefore the spool leaves a note for them
+// Other servers do not know of these impressions. Therefore the spool leaves a marker for them
 // ([dedup.OutageMarkers]), moves the groups from the sessions to the pending sets, and then records them.
 package spool
 
@@ -46,13 +46,13 @@ type Config struct {
 	// OfferedOnly means that a delivery is not yet an impression (impressions.on: seen): it becomes
 	// pending and is not recorded.
 	OfferedOnly bool
-	// Grace is how long the note lasts after everything was recorded.
+	// Grace is how long the marker lasts after everything was recorded.
 	Grace time.Duration
 	// Withdraw removes groups from the sessions, which may still contain what was served without them.
 	// Nil means that no sessions survive an outage of the store.
 	Withdraw dedup.Withdraw
-	// Notes warn the other servers that impressions wait here. Nil means there are no other servers.
-	Notes dedup.OutageMarker
+	// Markers warn the other servers that impressions wait here. Nil means there are no other servers.
+	Markers dedup.OutageMarker
 }
 
 // WithDefaults replaces zero values with the defaults.
@@ -74,8 +74,8 @@ type Spool struct {
 	clock   feed.Clock
 	cfg     Config
 	lock    io.Closer
-	id      string // of the directory; the name of its note
-	noted   bool   // the note of the directory may exist; only run uses it
+	id      string // of the directory; the name of its marker
+	marked  bool   // the marker of the directory may exist; only run uses it
 	renews  bool   // this process has left it; only run uses it
 	idle    int    // passes since there was something to record; only run uses it
 
@@ -94,8 +94,8 @@ type Spool struct {
 type Confirm func(ctx context.Context, agent string, groups []string) error
 
 // Open opens the spool in a directory, which it creates and locks. If an earlier process left
-// impressions there, it tries to leave a note for the other servers, and recording begins in the
-// background. A note that an earlier process left is removed once nothing needs it. It ignores cancellation of ctx: Close ends the spool.
+// impressions there, it tries to leave a marker for the other servers, and recording begins in the
+// background. A marker that an earlier process left is removed once nothing needs it. It ignores cancellation of ctx: Close ends the spool.
 func Open(ctx context.Context, dir string, confirm Confirm, clock feed.Clock, cfg Config) (*Spool, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("impression spool: %w", err)
@@ -104,7 +104,7 @@ func Open(ctx context.Context, dir string, confirm Confirm, clock feed.Clock, cf
 	if err != nil {
 		return nil, fmt.Errorf("impression spool: %w", err)
 	}
-	s := &Spool{dir: dir, confirm: confirm, clock: clock, cfg: cfg.WithDefaults(), lock: lock, noted: true, ended: make(chan struct{})}
+	s := &Spool{dir: dir, confirm: confirm, clock: clock, cfg: cfg.WithDefaults(), lock: lock, marked: true, ended: make(chan struct{})}
 	s.id, err = identify(dir)
 	if err == nil {
 		err = s.find()
@@ -113,7 +113,7 @@ func Open(ctx context.Context, dir string, confirm Confirm, clock feed.Clock, cf
 		return nil, errors.Join(fmt.Errorf("impression spool: %w", err), lock.Close())
 	}
 	if s.waiting() {
-		_ = s.note(ctx, true) // run tries again
+		_ = s.mark(ctx, true) // run tries again
 	}
 	ctx, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	go s.run(ctx)

@@ -28,7 +28,7 @@ func (t *Timelines) Propose(ctx context.Context, q feed.Query) (out recall.Propo
 		}
 	}
 	page, err := read.proposals(ctx, req, q.Since)
-	if t.stores.Kept != nil && ctx.Err() == nil && errors.Is(err, social.ErrUnavailable) {
+	if t.stores.CachedCards != nil && ctx.Err() == nil && errors.Is(err, social.ErrUnavailable) {
 		page, err = read.keptPage(ctx, req, err)
 	}
 	if err != nil {

@@ -116,14 +116,14 @@ func mergeProposals(sources []proposal, want int) (all []lists.Position, complet
 // be rebuilt is incomplete.
 func (r *pageRead) own(ctx context.Context, below lists.Position, n int) (proposal, bool, error) {
 	stores := r.t.stores
-	if stores.Late != nil && stores.Late() {
+	if stores.Incomplete != nil && stores.Incomplete() {
 		r.noLists = true
 		r.missing |= degraded.Timeline
 	}
 	if r.noLists || r.unlisted.Server || r.unlisted.Rebuilt {
 		return proposal{}, false, nil
 	}
-	if stores.Behind != nil && stores.Behind() {
+	if stores.QueueBehind != nil && stores.QueueBehind() {
 		r.missing |= degraded.Timeline
 	}
 	list, err := stores.Lists.Read(ctx, r.agent, below, n)
@@ -202,7 +202,7 @@ const keptAtOnce = 100
 // own mutes apply. It returns cause if there is nothing to show.
 func (r *pageRead) keptPage(ctx context.Context, req Request, cause error) (Page, error) {
 	r.missing |= degraded.Social
-	late := r.t.stores.Late
+	late := r.t.stores.Incomplete
 	if late != nil && late() {
 		r.missing |= degraded.Timeline
 	}
@@ -213,7 +213,7 @@ func (r *pageRead) keptPage(ctx context.Context, req Request, cause error) (Page
 			break
 		}
 		ids := convert.Each(list.Entries, func(p lists.Position) string { return p.ID })
-		cards := social.FallbackCards(ctx, r.t.stores.Kept, ids, cause)
+		cards := social.FallbackCards(ctx, r.t.stores.CachedCards, ids, cause)
 		if cards == nil {
 			break
 		}

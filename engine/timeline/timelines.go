@@ -58,22 +58,22 @@ type Page struct {
 	strangers *strangers // spaces their mentions while the page is filled; nil means that it does not
 }
 
-// Stores are the stores that timelines are read from; all but Kept, Late
-// and Behind are required.
+// Stores are the stores that timelines are read from; all but CachedCards, Incomplete
+// and QueueBehind are required.
 type Stores struct {
 	Posts    Posts
 	Lists    lists.Reader // of agents
 	Outboxes lists.Reader // of authors whose posts are pulled
 	Builder  ListBuilder
 	Profiles catalog.Profiles
-	// Kept answers with the lists while Posts is unavailable. Nil disables this.
-	Kept social.CachedCards
-	// Late reports whether the lists lack accepted changes because they could not be reached: the
+	// CachedCards answers with the lists while Posts is unavailable. Nil disables this.
+	CachedCards social.CachedCards
+	// Incomplete reports whether the lists lack accepted changes because they could not be reached: the
 	// store answers instead. It must not block. Nil means never.
-	Late func() bool
-	// Behind reports whether the lists lack changes accepted a while ago because their jobs are
+	Incomplete func() bool
+	// QueueBehind reports whether the lists lack changes accepted a while ago because their jobs are
 	// waiting. The lists still answer, and pages say so. It must not block. Nil means never.
-	Behind func() bool
+	QueueBehind func() bool
 }
 
 // Posts is the part of the social store that timelines use.
@@ -92,7 +92,7 @@ type Posts interface {
 type ListBuilder interface {
 	// Build builds the agent's list, or waits while it is being built elsewhere, and returns nil
 	// when it can be read. Otherwise the store answers instead. Errors wrap
-	// [Lists.ErrUnavailable] or [social.ErrUnavailable], or report that the list kept
+	// [lists.ErrUnavailable] or [social.ErrUnavailable], or report that the list kept
 	// changing. It may be called again.
 	Build(ctx context.Context, agent string) error
 	// Outbox builds the outboxes of authors in the same way.

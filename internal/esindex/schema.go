@@ -78,9 +78,9 @@ func (s Schema) Asked(r Refusing, p *feed.Profile) []string {
 	return names
 }
 
-// Tells reports whether an item from the catalog suffices to decide whether a reader with this
+// ContentDecides reports whether an item from the catalog suffices to decide whether a reader with this
 // profile refuses it.
-func (s Schema) Tells(p *feed.Profile) bool { return len(s.Asked(s.Untold, p)) == 0 }
+func (s Schema) ContentDecides(p *feed.Profile) bool { return len(s.Asked(s.Untold, p)) == 0 }
 
 // Same reports whether the index is still the one that the schema was read from.
 func (s Schema) Same(ctx context.Context, client Client, index string) (bool, error) {

@@ -101,10 +101,10 @@ func ofFeed(name feed.Name) string {
 	return ""
 }
 
-// Notes is the key of the servers that have delivered pages while Redis was unavailable, and have
-// not written them to the filters yet. Type: sorted set, score = end of the note in Unix
+// OutageMarkers is the key of the servers that have delivered pages while Redis was unavailable, and have
+// not written them to the filters yet. Type: sorted set, score = end of the marker in Unix
 // milliseconds. TTL: 60 s, renewed. Written by dedup/redisbloom.
-func (k Keys) Notes() string { return k.prefix + "feed:notes" }
+func (k Keys) OutageMarkers() string { return k.prefix + "feed:notes" }
 
 // Settings is the key of the settings that servers must agree on. Type: string, JSON. No TTL.
 // Written by server/sharedsettings.

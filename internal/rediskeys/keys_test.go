@@ -44,7 +44,7 @@ func TestKeys(t *testing.T) {
 				k.Filter(day, 0, 1), k.Filter(day, 3, 16), k.Shards(day), k.Session("u_1", feed.ForYou), k.Pending("u_1"),
 				k.Refreshed("u_1", feed.ForYou), k.Page("u_1", feed.ForYou, "r-9"),
 				k.Session("u_1", feed.HomeFeed), k.Refreshed("u_1", feed.HomeFeed), k.Page("u_1", feed.HomeFeed, "r-9"), k.Item("doc_9527"), k.Profile("u_1"),
-				k.Notes(), k.Timeline("u_1"), k.Outbox("u_1"), k.Post("post:1"), k.ErasedAuthor("u_1"), k.GraphEvents(), k.DeadGraphEvents(), k.Trending(), k.TrendingLease(), k.RetentionLease(),
+				k.OutageMarkers(), k.Timeline("u_1"), k.Outbox("u_1"), k.Post("post:1"), k.ErasedAuthor("u_1"), k.GraphEvents(), k.DeadGraphEvents(), k.Trending(), k.TrendingLease(), k.RetentionLease(),
 			})
 		})
 	}

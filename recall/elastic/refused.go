@@ -19,7 +19,7 @@ var _ recall.Refuser = (*Source)(nil)
 func (s *Source) Refused(ctx context.Context, p *feed.Profile, ids []string) (refused map[string]bool, err error) {
 	defer func() { err = s.contractError(err) }()
 	last := s.schema.Last()
-	if last != nil && last.Tells(p) || len(ids) == 0 {
+	if last != nil && last.ContentDecides(p) || len(ids) == 0 {
 		return nil, nil
 	}
 	schema, err := s.schema.Get()

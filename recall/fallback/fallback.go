@@ -18,16 +18,16 @@ type Catalog struct {
 }
 
 // New returns a catalog over next that uses the fallback list of a [recall.Shared].
-func New(next catalog.Catalog, front *recall.Shared) Catalog {
+func New(next catalog.Catalog, shared *recall.Shared) Catalog {
 	told := func(_ context.Context, w catalog.Written) error {
-		front.Upsert(w.Stored)
+		shared.Upsert(w.Stored)
 		for _, id := range w.Removed {
-			front.Delete(id)
+			shared.Delete(id)
 		}
 		return nil
 	}
 	watch := func([]string) func(context.Context, catalog.Written) error { return told }
-	return Catalog{catalog.WriteHook{Catalog: next, OnWrite: watch}, front}
+	return Catalog{catalog.WriteHook{Catalog: next, OnWrite: watch}, shared}
 }
 
 // Docs implements [catalog.Reader]. While the catalog is down, it returns contents of the

@@ -90,9 +90,9 @@ func kept(t *testing.T) (*cut, fallback.Catalog) {
 	for _, id := range []string{"a", "b", "c", "d"} {
 		put(t, under, id, id)
 	}
-	front := recall.NewShared(some{"a", "b", "c"}, func() time.Time { return noon }, recall.SharedConfig{Fallback: time.Minute})
-	require.NoError(t, front.RenewFallback(t.Context(), feed.Query{N: 10}, under.Docs, nil))
-	return under, fallback.New(under, front)
+	shared := recall.NewShared(some{"a", "b", "c"}, func() time.Time { return noon }, recall.SharedConfig{Fallback: time.Minute})
+	require.NoError(t, shared.RenewFallback(t.Context(), feed.Query{N: 10}, under.Docs, nil))
+	return under, fallback.New(under, shared)
 }
 
 func put(t *testing.T, c catalog.Writer, id, title string) {

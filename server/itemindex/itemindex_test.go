@@ -47,10 +47,10 @@ func at(t *testing.T, address, index string) *system {
 	source := recallelastic.New(client, recallelastic.Config{Index: index, Schema: s.watch.Schema()})
 	front := recall.NewShared(source, func() time.Time { return noon }, recall.SharedConfig{Fallback: 10 * time.Minute, Timeout: cfg.Server.RequestTimeout})
 	s.use = Use{
-		Ready: func(context.Context) error { return nil },
-		Query: func() feed.Query { return feed.Query{Ranking: cfg.Ranking, Origin: noon, N: 10} },
-		Docs:  s.items.Docs,
-		Front: front,
+		Ready:  func(context.Context) error { return nil },
+		Query:  func() feed.Query { return feed.Query{Ranking: cfg.Ranking, Origin: noon, N: 10} },
+		Docs:   s.items.Docs,
+		Shared: front,
 	}
 	return s
 }
@@ -155,7 +155,7 @@ func TestIndexDeletedAndRestored(t *testing.T) {
 			t.Parallel()
 			s := inUse(t)
 			require.NoError(t, s.watch.RecallForAll(t.Context(), s.use))
-			require.Positive(t, s.use.Front.FallbackLeft())
+			require.Positive(t, s.use.Shared.FallbackLeft())
 			c.away(s)
 			s.watch.visit(t.Context(), s.use)
 			require.NoError(t, s.watch.Waiting(), "it was in use")
@@ -163,7 +163,7 @@ func TestIndexDeletedAndRestored(t *testing.T) {
 			require.Error(t, state.Err)
 			assert.True(t, state.Optional)
 			assert.Contains(t, state.Reason, c.reason)
-			assert.Positive(t, s.use.Front.FallbackLeft())
+			assert.Positive(t, s.use.Shared.FallbackLeft())
 			assert.Len(t, s.watch.woken, 1, "to know soon when it is there again")
 
 			c.back(s)
@@ -212,12 +212,12 @@ func TestFallbackListMappingChanged(t *testing.T) {
 func TestTellsMappingUnknown(t *testing.T) {
 	muting := &feed.Profile{MutedAuthors: []string{"bob"}}
 	s := at(t, "http://127.0.0.1:1", "items")
-	assert.True(t, s.watch.Tells(muting))
+	assert.True(t, s.watch.ContentDecides(muting))
 	s.watch.cfg.Elasticsearch.ManageIndex = false
-	assert.False(t, s.watch.Tells(muting))
-	assert.True(t, s.watch.Tells(&feed.Profile{}))
+	assert.False(t, s.watch.ContentDecides(muting))
+	assert.True(t, s.watch.ContentDecides(&feed.Profile{}))
 	s.watch.Schema().Set(esindex.Schema{})
 	known, err := s.watch.Schema().Get()
 	require.NoError(t, err)
-	assert.Equal(t, known.Tells(muting), s.watch.Tells(muting))
+	assert.Equal(t, known.ContentDecides(muting), s.watch.ContentDecides(muting))
 }

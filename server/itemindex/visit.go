@@ -20,8 +20,8 @@ type Use struct {
 	Query func() feed.Query
 	// Docs reads documents, bypassing all caches.
 	Docs func(ctx context.Context, ids []string) ([]feed.Doc, error)
-	// Front stores the fallback lists that replace recall while Elasticsearch is down.
-	Front *recall.Shared
+	// Shared stores the fallback lists that replace recall while Elasticsearch is down.
+	Shared *recall.Shared
 }
 
 // Pauses holds the pauses of the watch.
@@ -123,5 +123,5 @@ func (w *Watch) RecallForAll(ctx context.Context, use Use) error {
 		}
 		return found, err
 	}
-	return use.Front.RenewFallback(ctx, use.Query(), docs, schema.Tells)
+	return use.Shared.RenewFallback(ctx, use.Query(), docs, schema.ContentDecides)
 }

@@ -47,12 +47,12 @@ type Watch struct {
 // Schema returns the schema for the backends, which can be used once it is known.
 func (w *Watch) Schema() *esindex.LateSchema { return w.schema }
 
-// Tells is a [recall.ContentDecides] of the index as last used. For an index that was never read,
+// ContentDecides is a [recall.ContentDecides] of the index as last used. For an index that was never read,
 // it reports true only if Freshet manages the index or the profile has no mutes and no languages.
-func (w *Watch) Tells(p *feed.Profile) bool {
+func (w *Watch) ContentDecides(p *feed.Profile) bool {
 	schema := w.schema.Last()
 	if schema != nil {
-		return schema.Tells(p)
+		return schema.ContentDecides(p)
 	}
 	return w.cfg.Elasticsearch.ManageIndex || !p.HasMutes()
 }

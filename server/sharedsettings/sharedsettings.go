@@ -31,10 +31,10 @@ const Advice = "correct them, or make these the settings of all servers: freshet
 
 // Store stores one text shared by all servers.
 type Store interface {
-	// Kept returns the text, or "" if none is stored.
-	Kept(ctx context.Context) (string, error)
-	// Keep stores the text in place of any other. With once, it leaves an existing text unchanged.
-	Keep(ctx context.Context, text string, once bool) error
+	// Get returns the text, or "" if none is stored.
+	Get(ctx context.Context) (string, error)
+	// Put stores the text in place of any other. With once, it leaves an existing text unchanged.
+	Put(ctx context.Context, text string, once bool) error
 }
 
 // Settings holds the values of the settings that must agree, by name. None is secret.
@@ -121,10 +121,10 @@ func (s Settings) compare(kept Settings) error {
 // Check compares the settings with the stored ones, and stores those that are missing there. The
 // error wraps [ErrDiffers], or is the store's.
 func Check(ctx context.Context, store Store, s Settings) error {
-	found, err := store.Kept(ctx)
+	found, err := store.Get(ctx)
 	if err == nil && found == "" {
 		if err = s.keep(ctx, store, true); err == nil {
-			found, err = store.Kept(ctx)
+			found, err = store.Get(ctx)
 		}
 	}
 	if err != nil {
@@ -147,7 +147,7 @@ func Check(ctx context.Context, store Store, s Settings) error {
 
 // Compare checks the settings against the stored ones and changes nothing.
 func Compare(ctx context.Context, store Store, s Settings) error {
-	found, err := store.Kept(ctx)
+	found, err := store.Get(ctx)
 	if err != nil || found == "" {
 		return err
 	}
@@ -166,7 +166,7 @@ func (s Settings) keep(ctx context.Context, store Store, once bool) error {
 	if err != nil {
 		return err
 	}
-	return store.Keep(ctx, string(text), once)
+	return store.Put(ctx, string(text), once)
 }
 
 // docID is the id of the settings document in the index of the ranking versions. No version has
@@ -186,8 +186,8 @@ type document struct {
 	Settings string `json:"settings"`
 }
 
-// Kept implements [Store].
-func (e elastic) Kept(ctx context.Context) (string, error) {
+// Get implements [Store].
+func (e elastic) Get(ctx context.Context) (string, error) {
 	docs, err := esindex.Get(ctx, e.client, []esindex.DocID{{Index: esindex.Rankings(e.items), ID: docID}})
 	if err == nil {
 		err = docs[0].Err()
@@ -203,8 +203,8 @@ func (e elastic) Kept(ctx context.Context) (string, error) {
 	return d.Settings, err
 }
 
-// Keep implements [Store].
-func (e elastic) Keep(ctx context.Context, text string, once bool) error {
+// Put implements [Store].
+func (e elastic) Put(ctx context.Context, text string, once bool) error {
 	if _, err := esindex.EnsureBeside(ctx, e.client, e.items); err != nil {
 		return err
 	}
@@ -235,8 +235,8 @@ func InRedis(client redis.Cmdable, prefix string) Store {
 	return inRedis{client, rediskeys.For(client, prefix).Settings()}
 }
 
-// Kept implements [Store].
-func (r inRedis) Kept(ctx context.Context) (string, error) {
+// Get implements [Store].
+func (r inRedis) Get(ctx context.Context) (string, error) {
 	text, err := r.client.Get(ctx, r.key).Result()
 	if errors.Is(err, redis.Nil) {
 		return "", nil
@@ -244,8 +244,8 @@ func (r inRedis) Kept(ctx context.Context) (string, error) {
 	return text, err
 }
 
-// Keep implements [Store].
-func (r inRedis) Keep(ctx context.Context, text string, once bool) error {
+// Put implements [Store].
+func (r inRedis) Put(ctx context.Context, text string, once bool) error {
 	if once {
 		return r.client.SetNX(ctx, r.key, text, 0).Err()
 	}

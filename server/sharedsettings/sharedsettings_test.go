@@ -50,7 +50,7 @@ func TestStores(t *testing.T) {
 			cfg := services()
 			own := sharedsettings.Of(cfg)
 			require.NoError(t, sharedsettings.Compare(t.Context(), store, own), "nothing is kept yet")
-			kept, err := store.Kept(t.Context())
+			kept, err := store.Get(t.Context())
 			require.NoError(t, err)
 			require.Empty(t, kept, "looking changes nothing")
 			require.NoError(t, sharedsettings.Check(t.Context(), store, own))

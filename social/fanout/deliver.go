@@ -97,8 +97,8 @@ func (f *Fanout) pushOwn(ctx context.Context, p *social.Post) error {
 	ctx, cancel := f.brief(ctx)
 	defer cancel()
 	return f.push(ctx, f.d.Lists, p, []string{p.Author}, func(lists []string) (map[string]social.Reason, error) {
-		standings, err := f.d.Store.ListStatuses(ctx, lists[0], []string{p.ID})
-		if err != nil || !standings[0].Listed {
+		statuses, err := f.d.Store.ListStatuses(ctx, lists[0], []string{p.ID})
+		if err != nil || !statuses[0].Listed {
 			return nil, err
 		}
 		return map[string]social.Reason{lists[0]: social.Self}, nil

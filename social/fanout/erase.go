@@ -16,8 +16,8 @@ const (
 	eraseStep = 500
 	// listsAtOnce is how many lists are searched at once.
 	listsAtOnce = 50
-	// standingsAtOnce is how many posts of these lists one statement queries.
-	standingsAtOnce = 1000
+	// statusesAtOnce is how many posts of these lists one statement queries.
+	statusesAtOnce = 1000
 )
 
 // erase removes the remaining data of an agent, and then their list. Each post that it deletes has
@@ -85,12 +85,12 @@ func (f *Fanout) removeErased(ctx context.Context, author string, lists []string
 	}
 	slices.Sort(ids)
 	var gone []string
-	for part := range slices.Chunk(slices.Compact(ids), standingsAtOnce) {
-		standings, err := f.d.Store.ListStatuses(ctx, author, part)
+	for part := range slices.Chunk(slices.Compact(ids), statusesAtOnce) {
+		statuses, err := f.d.Store.ListStatuses(ctx, author, part)
 		if err != nil {
 			return err
 		}
-		for _, s := range standings {
+		for _, s := range statuses {
 			if s.Found && s.Author == author && !s.Listed {
 				gone = append(gone, s.ID)
 			}

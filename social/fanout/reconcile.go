@@ -100,11 +100,11 @@ func (f *Fanout) change(ctx context.Context, agent string, head timeline.Head, r
 			c.Add = slices.Delete(c.Add, at, at+1)
 		}
 	}
-	standings, err := f.d.Store.ListStatuses(ctx, agent, ids)
+	statuses, err := f.d.Store.ListStatuses(ctx, agent, ids)
 	if err != nil {
 		return c, false, err
 	}
-	for _, s := range standings {
+	for _, s := range statuses {
 		if !s.Listed {
 			c.Remove = append(c.Remove, s.ID)
 		}
@@ -137,8 +137,8 @@ func (f *Fanout) removeUnlisted(ctx context.Context, agent, post string) error {
 		if err != nil || heads[0].State == timeline.None {
 			return err
 		}
-		standings, err := f.d.Store.ListStatuses(ctx, agent, []string{post})
-		if err != nil || standings[0].Listed {
+		statuses, err := f.d.Store.ListStatuses(ctx, agent, []string{post})
+		if err != nil || statuses[0].Listed {
 			return err
 		}
 		done, err := f.d.Lists.Replace(ctx, agent, timeline.Change{Version: heads[0].Version, Remove: []string{post}})

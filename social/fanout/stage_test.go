@@ -163,7 +163,7 @@ func (s stagedStore) MemberEntries(ctx context.Context, circle, agent string, ab
 }
 
 func (s stagedStore) ListStatuses(ctx context.Context, agent string, ids []string) ([]social.ListStatus, error) {
-	return get(ctx, "standings", func() ([]social.ListStatus, error) { return s.Store.ListStatuses(ctx, agent, ids) })
+	return get(ctx, "statuses", func() ([]social.ListStatus, error) { return s.Store.ListStatuses(ctx, agent, ids) })
 }
 
 func (s stagedStore) Followers(ctx context.Context, author, reader, after string, n int) ([]string, error) {

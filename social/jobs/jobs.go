@@ -213,7 +213,7 @@ type Stats struct {
 }
 
 // Queue is the queue of dirty rows. It is safe for concurrent use, by any number of servers.
-// Changes mark rows inside their transactions; Mark is for all other causes. The queue uses one
+// Changes mark rows inside their transactions; Enqueue is for all other causes. The queue uses one
 // clock, the database's if that has one.
 //
 // Marking a pending or failed row makes it due at the earlier of both times, with the lower of

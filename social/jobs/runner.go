@@ -71,7 +71,7 @@ type Runner struct {
 	busy          int
 	active        map[int64]Job // leased, by id
 	paused        map[Kind]time.Time
-	lateDue       atomic.Bool // a call of the queue has failed since Late was last called
+	lateDue       atomic.Bool // a call of the queue has failed since ListsUnreachable was last called
 }
 
 // Start starts a runner; Close ends it. Only jobs of kinds with a handler are leased. ctx's

@@ -26,8 +26,8 @@ type Settings struct{ db *database }
 // Settings returns the store of the shared text.
 func (s *Store) Settings() Settings { return Settings{s.db} }
 
-// Kept returns the text, or "" if there is none.
-func (s Settings) Kept(ctx context.Context) (text string, err error) {
+// Get returns the text, or "" if there is none.
+func (s Settings) Get(ctx context.Context) (text string, err error) {
 	err = s.db.Read(ctx, func(on sqlstore.Session) error {
 		_, err := on.Row([]any{&text}, `SELECT value FROM freshet_settings WHERE name = 'shared'`)
 		return err
@@ -35,8 +35,8 @@ func (s Settings) Kept(ctx context.Context) (text string, err error) {
 	return text, dialect.Failed(ctx, "settings", err)
 }
 
-// Keep replaces the text; with once, only if there is none.
-func (s Settings) Keep(ctx context.Context, text string, once bool) error {
+// Put replaces the text; with once, only if there is none.
+func (s Settings) Put(ctx context.Context, text string, once bool) error {
 	there := "(name) DO UPDATE SET value = excluded.value"
 	if once {
 		there = "DO NOTHING"

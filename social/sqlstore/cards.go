@@ -375,7 +375,7 @@ func (s *Store) ListStatuses(ctx context.Context, agent string, ids []string) ([
 		}))
 	})
 	if err != nil {
-		return nil, s.failed(ctx, "read standings", err)
+		return nil, s.failed(ctx, "read statuses", err)
 	}
 	return list, nil
 }

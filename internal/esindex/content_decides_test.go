@@ -48,13 +48,13 @@ func TestTells(t *testing.T) {
 			report, err := esindex.Inspect(t.Context(), answer, "x", esindex.Fields{Tags: c.tags})
 			require.NoError(t, err)
 			require.NoError(t, report.Err())
-			assert.Equal(t, c.told, report.Schema.Tells(&tags))
-			assert.True(t, report.Schema.Tells(&feed.Profile{Interests: map[string]float64{"go": 1}}), "nothing is refused")
+			assert.Equal(t, c.told, report.Schema.ContentDecides(&tags))
+			assert.True(t, report.Schema.ContentDecides(&feed.Profile{Interests: map[string]float64{"go": 1}}), "nothing is refused")
 		})
 	}
 	for i, p := range []feed.Profile{{MutedItems: []string{"a"}}, {MutedAuthors: []string{"a"}}, tags, {Langs: []string{"en"}}} {
 		for k, u := range []esindex.Refusing{esindex.ByGroup, esindex.ByAuthor, esindex.ByTags, esindex.ByLang} {
-			assert.Equal(t, i != k, esindex.Schema{Untold: u}.Tells(&p), "profile %d, field %d", i, k)
+			assert.Equal(t, i != k, esindex.Schema{Untold: u}.ContentDecides(&p), "profile %d, field %d", i, k)
 		}
 	}
 }

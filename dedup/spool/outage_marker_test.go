@@ -22,16 +22,16 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// others is a store with sessions that logs the spool's calls and holds the notes that the spool
+// others is a store with sessions that logs the spool's calls and holds the markers that the spool
 // leaves.
 type others struct {
 	*dedupmemory.Store
 	sessions *cachememory.Sessions
 
-	mu    sync.Mutex
-	calls []string
-	notes map[string]bool
-	fails string // the call that fails
+	mu      sync.Mutex
+	calls   []string
+	markers map[string]bool
+	fails   string // the call that fails
 
 	takes time.Duration // duration of a recording
 }
@@ -39,7 +39,7 @@ type others struct {
 func newOthers(t *testing.T) *others {
 	t.Helper()
 	s := newStore(t).Store
-	return &others{Store: s, sessions: cachememory.New(s, time.Hour, func() time.Time { return noon }), notes: map[string]bool{}}
+	return &others{Store: s, sessions: cachememory.New(s, time.Hour, func() time.Time { return noon }), markers: map[string]bool{}}
 }
 
 func (o *others) did(what string) error {
@@ -92,21 +92,21 @@ func (o *others) Set(_ context.Context, server string) error {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.notes[server] = true
+	o.markers[server] = true
 	return nil
 }
 
 func (o *others) Remove(_ context.Context, server string) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	delete(o.notes, server)
+	delete(o.markers, server)
 	return nil
 }
 
-func (o *others) noted() bool {
+func (o *others) marked() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return len(o.notes) > 0
+	return len(o.markers) > 0
 }
 
 // open opens a spool and waits for its first pass.
@@ -119,7 +119,7 @@ func (o *others) open(t *testing.T, dir string, cfg spool.Config) *spool.Spool {
 func (o *others) start(t *testing.T, dir string, cfg spool.Config) *spool.Spool {
 	t.Helper()
 	cfg.Every = cmp.Or(cfg.Every, every)
-	cfg.Withdraw, cfg.Notes = o.Withdraw, o
+	cfg.Withdraw, cfg.Markers = o.Withdraw, o
 	sp, err := spool.Open(t.Context(), dir, confirm(t, o, cfg.Grace), func() time.Time { return noon }, cfg)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = sp.Close(context.Background()) })
@@ -159,9 +159,9 @@ func (o *others) session(t *testing.T, names ...string) {
 	require.NoError(t, err)
 }
 
-// TestNoteWrittenFirst spools groups that are still in a session: the note is left before the
+// TestOutageMarkerWrittenFirst spools groups that are still in a session: the marker is left before the
 // session is changed, and the session before the filter.
-func TestNoteWrittenFirst(t *testing.T) {
+func TestOutageMarkerWrittenFirst(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		o := newOthers(t)
@@ -174,9 +174,9 @@ func TestNoteWrittenFirst(t *testing.T) {
 
 		o.set("")
 		pass(1)
-		assert.True(t, o.noted())
+		assert.True(t, o.marked())
 		pass(2)
-		assert.False(t, o.noted())
+		assert.False(t, o.marked())
 		time.Sleep(time.Minute) // until the recorder has settled the impression
 		synctest.Wait()
 		calls := slices.Compact(slices.DeleteFunc(o.done(), func(c string) bool { return c == "note" }))
@@ -186,9 +186,9 @@ func TestNoteWrittenFirst(t *testing.T) {
 	})
 }
 
-// TestNoteKeptUntilWritten makes each step fail: the note stays until all steps succeed, and the
+// TestOutageMarkerKeptUntilWritten makes each step fail: the marker stays until all steps succeed, and the
 // session hands out nothing meanwhile.
-func TestNoteKeptUntilWritten(t *testing.T) {
+func TestOutageMarkerKeptUntilWritten(t *testing.T) {
 	t.Parallel()
 	for _, step := range []string{"withdraw", "record"} {
 		t.Run(step, func(t *testing.T) {
@@ -200,14 +200,14 @@ func TestNoteKeptUntilWritten(t *testing.T) {
 				require.NoError(t, sp.Keep("u_1", []string{"b"}, noon))
 				pass(3)
 				assert.Contains(t, o.done(), step)
-				assert.True(t, o.noted())
+				assert.True(t, o.marked())
 				assert.NotEqual(t, dedup.Unseen, o.verdict(t, "b"))
 				assert.Len(t, segments(t, dir), 1)
 
 				o.set("")
 				time.Sleep(time.Minute)
 				synctest.Wait()
-				assert.False(t, o.noted())
+				assert.False(t, o.marked())
 				assert.Empty(t, segments(t, dir))
 				assert.Equal(t, dedup.SeenDaysAgo(0), o.verdict(t, "b"))
 				assert.Equal(t, []string{"c"}, o.pop(t, 5))
@@ -233,36 +233,36 @@ func TestRecordedPendingForGrace(t *testing.T) {
 		pass(9)
 		assert.NotContains(t, o.done(), "settle")
 		pass(2)
-		assert.True(t, o.noted(), "requests that began before the last was recorded may be under way")
+		assert.True(t, o.marked(), "requests that began before the last was recorded may be under way")
 		pass(1)
-		assert.False(t, o.noted())
+		assert.False(t, o.marked())
 		pass(1)
 		assert.Contains(t, o.done(), "settle")
 	})
 }
 
-// TestNoteSetBeforeStart checks that the note for impressions left by an earlier process is
+// TestOutageMarkerSetBeforeStart checks that the marker for impressions left by an earlier process is
 // set before the first request.
-func TestNoteSetBeforeStart(t *testing.T) {
+func TestOutageMarkerSetBeforeStart(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		o, dir := newOthers(t), t.TempDir()
 		o.set("record")
 		sp := o.open(t, dir, spool.Config{})
-		assert.False(t, o.noted(), "nothing was left")
+		assert.False(t, o.marked(), "nothing was left")
 		require.NoError(t, sp.Keep("u_1", []string{"b"}, noon))
 		require.NoError(t, sp.Close(t.Context()))
-		assert.False(t, o.noted(), "it was closed before the next pass")
+		assert.False(t, o.marked(), "it was closed before the next pass")
 
 		o.start(t, dir, spool.Config{})
-		assert.True(t, o.noted())
+		assert.True(t, o.marked())
 		assert.Equal(t, "note", o.done()[0])
 	})
 }
 
-// TestNoteOfKilledProcess kills a process that has recorded everything and still has its note: the
-// next one on the directory takes the note over, wherever it runs, and others leave it alone.
-func TestNoteOfKilledProcess(t *testing.T) {
+// TestOutageMarkerOfKilledProcess kills a process that has recorded everything and still has its marker: the
+// next one on the directory takes the marker over, wherever it runs, and others leave it alone.
+func TestOutageMarkerOfKilledProcess(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		o, dir, grace := newOthers(t), t.TempDir(), spool.Config{Grace: 10 * every}
@@ -270,18 +270,18 @@ func TestNoteOfKilledProcess(t *testing.T) {
 		require.NoError(t, sp.Keep("u_1", []string{"b"}, noon))
 		pass(2)
 		require.Empty(t, segments(t, dir))
-		require.NoError(t, sp.Close(t.Context()), "its note stays, as when it is killed")
-		require.True(t, o.noted())
+		require.NoError(t, sp.Close(t.Context()), "its marker stays, as when it is killed")
+		require.True(t, o.marked())
 
 		o.open(t, t.TempDir(), grace)
 		pass(20)
-		assert.True(t, o.noted(), "the note of another directory")
+		assert.True(t, o.marked(), "the marker of another directory")
 
 		o.open(t, dir, grace)
 		pass(5)
-		assert.True(t, o.noted(), "requests that began before the last was recorded may be under way")
+		assert.True(t, o.marked(), "requests that began before the last was recorded may be under way")
 		pass(10)
-		assert.False(t, o.noted())
+		assert.False(t, o.marked())
 	})
 }
 
@@ -298,7 +298,7 @@ func TestOfferedNotRecorded(t *testing.T) {
 		pass(1)
 		assert.Empty(t, segments(t, dir))
 		pass(2)
-		assert.False(t, o.noted())
+		assert.False(t, o.marked())
 		assert.Equal(t, dedup.Pending, o.verdict(t, "b"))
 		assert.Equal(t, dedup.Unseen, o.verdict(t, "c"), "it may come again by now")
 		assert.NotContains(t, o.done(), "record")
@@ -320,7 +320,7 @@ func (f foreign) Withdraw(ctx context.Context, agent string, groups []string, at
 func TestForeignRedisKeyDelaysNoOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newOthers(t)
-		sp, err := spool.Open(t.Context(), t.TempDir(), confirm(t, o, 0), func() time.Time { return noon }, spool.Config{Every: every, Withdraw: foreign{o}.Withdraw, Notes: o})
+		sp, err := spool.Open(t.Context(), t.TempDir(), confirm(t, o, 0), func() time.Time { return noon }, spool.Config{Every: every, Withdraw: foreign{o}.Withdraw, Markers: o})
 		require.NoError(t, err)
 		defer func() { _ = sp.Close(context.WithoutCancel(t.Context())) }()
 		require.NoError(t, sp.Keep("u_foreign", []string{"a"}, noon))
