@@ -346,7 +346,7 @@ func (m *rights) silent(log *lockedBuffer) {
 		"the metrics": m.ask("admin", "GET", "/metrics", "").Body.String(),
 		"the jobs":    m.ask("admin", "GET", "/v1/jobs?limit=1000", "").Body.String(),
 	} {
-		for _, word := range []string{"a post is delivered", "freshet_jobs", `"kind":"deliver"`} {
+		for _, word := range []string{"a post is delivered", "freshet_jobs", `"kind":"`} {
 			if strings.Contains(text, word) {
 				text += "\nlooked at"
 			}

@@ -131,12 +131,12 @@ func TestNewReaderSuggestions(t *testing.T) {
 				return answer.Data.Authors
 			}
 			by := func(author string) api.Suggestion {
-				return api.Suggestion{Author: author, Reason: api.FollowedBy, Count: social.SuggestionEvidence}
+				return api.Suggestion{Author: author, Card: api.PostAuthor{ID: author}, Reason: api.FollowedBy, Count: social.SuggestionEvidence}
 			}
 			want := []api.Suggestion{by("ann"), by("bob")}
 			testenv.WaitFor(t, func() bool { return len(suggested("reader")) == len(want) }, "suggestions are computed") // before that, there is only the newest author
 			assert.Equal(t, want, suggested("reader"))
-			newest := []api.Suggestion{{Author: "ann", Reason: api.New}}
+			newest := []api.Suggestion{{Author: "ann", Card: api.PostAuthor{ID: "ann"}, Reason: api.New}}
 			assert.Equal(t, newest, suggested("planted_0"), "who has few friends is told of nobody by them")
 
 			var followed struct{ Data api.Followed }
