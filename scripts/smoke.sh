@@ -87,7 +87,7 @@ for call in "${calls[@]}"; do
       says '^posts=3, has_more=true$' ;;
     *v1/events*) says '"accepted":2,"not_shown":0' ;;
     freshet\ explain*--item*)
-      says '^(pending|paged): It ranks [0-9]+ of 500' # posts of the demo may rank above it
+      says '^(pending|paged): It ranks [0-9]+ of 5[0-9]{2}' # of 500 recalled items, and new ones to explore
       says '^score [0-9.]+ = relevance [0-9.]+ × decay [0-9.]+ × popularity [0-9.]+$' ;;
     freshet\ ranking\ set*--as*) says '^Changed: new slow for 10%: scale=72h; every server follows' ;;
     freshet\ ranking\ set*) says '^Changed: scale=36h,offset=1h,decay=0.5; every server follows' ;;
