@@ -61,7 +61,8 @@ func (e *Engine) LeftOut(at time.Time, rankings ...feed.Ranking) []string {
 		return nil
 	}
 	for _, r := range rankings {
-		if left := leftOut(e.cfg.asOf(at, r), r); left != nil {
+		left := leftOut(e.cfg.asOf(at, r), r)
+		if left != nil {
 			return left
 		}
 	}

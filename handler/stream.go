@@ -119,7 +119,8 @@ func lastEvent(id string) (*timeline.Point, error) {
 		return nil, fmt.Errorf("%w: Last-Event-ID must be the id of an event, <post id>:<Unix seconds>, not %.80q", feed.ErrInvalid, id)
 	}
 	point := timeline.Point{Position: p}
-	if i := strings.LastIndex(p.ID, arrivalMark); i > len(social.PostPrefix) {
+	i := strings.LastIndex(p.ID, arrivalMark)
+	if i > len(social.PostPrefix) {
 		stamp, err := strconv.ParseInt(p.ID[i+len(arrivalMark):], 10, 64)
 		if err == nil && stamp > 0 {
 			point = timeline.Point{Position: social.Position{At: p.At, ID: p.ID[:i]}, Arrived: stamp}

@@ -196,7 +196,8 @@ func (c *Catalog) Scan(ctx context.Context) iter.Seq2[feed.Item, error] {
 				break
 			}
 			var it feed.Item
-			if damage := it.UnmarshalJSON(raw); damage != nil {
+			damage := it.UnmarshalJSON(raw)
+			if damage != nil {
 				yield(feed.Item{}, fmt.Errorf("sqlite: item %s is damaged: %w", id, damage))
 				return
 			}

@@ -38,7 +38,8 @@ func (s *Store) Verify(ctx context.Context) error {
 // as when a filter may not grow. It changes nothing.
 func (s *Store) TakesWrites(ctx context.Context) error {
 	err := s.tryInsert(ctx, s.keys.FilterProbe())
-	if last := s.refused.Load(); err == nil && last != nil {
+	last := s.refused.Load()
+	if err == nil && last != nil {
 		err = *last
 	}
 	return contractError("write", rediskeys.Advise(err))

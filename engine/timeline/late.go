@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/internal/convert"
-
 	"github.com/freshet/freshet/social"
 	lists "github.com/freshet/freshet/social/timeline"
 )

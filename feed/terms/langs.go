@@ -126,7 +126,8 @@ var codesByName = sync.OnceValue(func() map[string]string {
 		codes[foldUnicode(english.Name(base))] = base.String()
 	}
 	for _, tag := range display.Supported.Tags() {
-		if _, _, region := tag.Raw(); region.String() == "ZZ" {
+		_, _, region := tag.Raw()
+		if region.String() == "ZZ" {
 			codes[foldUnicode(display.Self.Name(tag))] = tag.String()
 		}
 	}

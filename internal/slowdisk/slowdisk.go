@@ -33,7 +33,8 @@ func (c *Commits) Run(do func() error) error {
 	c.began.Store(began.UnixNano())
 	err := do()
 	c.began.Store(0)
-	if took := time.Since(began); took >= slow {
+	took := time.Since(began)
+	if took >= slow {
 		c.last.Store(&commit{began.Add(took), took})
 	}
 	return err
@@ -42,10 +43,10 @@ func (c *Commits) Run(do func() error) error {
 // Slow returns how long a slow commit of the last two minutes took, or has taken so far; 0 if none was
 // slow.
 func (c *Commits) Slow() time.Duration {
-	if began := c.began.Load(); began != 0 {
-		if so := time.Since(time.Unix(0, began)); so >= slow {
-			return so
-		}
+	began := c.began.Load()
+	running := time.Since(time.Unix(0, began))
+	if began != 0 && running >= slow {
+		return running
 	}
 	last := c.last.Load()
 	if last == nil || time.Since(last.ended) > rememberedFor {

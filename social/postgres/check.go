@@ -67,7 +67,8 @@ func (s *Store) Check(ctx context.Context) (Report, error) {
 			pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean`); err != nil {
 			return err
 		}
-		if want := pool.ConnConfig.RuntimeParams["search_path"]; want != "" {
+		want := pool.ConnConfig.RuntimeParams["search_path"]
+		if want != "" {
 			if _, err := q.Row([]any{&r.Path}, `SELECT CASE WHEN current_setting('search_path') <> $1 THEN current_setting('search_path') ELSE '' END`, want); err != nil {
 				return err
 			}
