@@ -13,6 +13,7 @@ import (
 
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/testenv"
 )
 
 // agentParameters lists the parameters of a path that hold an agent.
@@ -31,6 +32,7 @@ func agentParameters(path string) (names []string) {
 // TestTildeIsTheCaller makes each call whose path has an agent as an agent that names itself, by its
 // id and by ~: both are answered alike, and the description allows both.
 func TestTildeIsTheCaller(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	c := openContract(t, func(*configs.Config) {})
 	seedSocial(t, c.social)

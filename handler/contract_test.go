@@ -29,6 +29,7 @@ import (
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/handler"
+	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/server"
 )
 
@@ -324,6 +325,7 @@ var anyway = []struct {
 }
 
 func TestContract(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	for kind, decode := range map[string]openapi3filter.BodyDecoder{
 		"application/x-ndjson": lines,

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/internal/testenv"
 )
 
 // longInputs are longer than an error may be; one is longer than any field, and than some bodies.
@@ -24,6 +25,7 @@ const longestMessage = 1100
 // empty text is not taken for a field that is left out, 1e-400 is no whole number, and an error
 // does not repeat a long text.
 func TestDescribedFields(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	dir := t.TempDir()
 	c := openContract(t, func(cfg *configs.Config) { cfg.DataDir = dir })

@@ -12,11 +12,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/internal/testenv"
 )
 
 // HEAD is GET without the body (RFC 9110, 9.3.2) on every route with a GET: it has the same status
 // and headers, also when refused, and ends at once.
 func TestHeadAnswersAsGet(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	dir := t.TempDir()
 	c := openContract(t, func(cfg *configs.Config) { cfg.DataDir = dir })

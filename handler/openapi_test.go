@@ -14,6 +14,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/freshet/freshet/internal/testenv"
 )
 
 func loadDescription(t *testing.T, social bool) *openapi3.T {
@@ -71,6 +73,7 @@ func withoutLeftovers(t *testing.T, social bool) {
 
 // The description of a server without the social routes omits them.
 func TestOpenAPIWithoutSocialRoutes(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	doc := loadDescription(t, false)
 	require.NoError(t, doc.Validate(t.Context(), openapi3.EnableExamplesValidation()))

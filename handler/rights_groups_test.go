@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/socialtest"
 )
@@ -18,6 +19,7 @@ import (
 // TestRightsInGroups calls every route of circles on a circle and on groups of each kind, as every
 // kind of caller.
 func TestRightsInGroups(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	inBothModes(t, testRightsInGroups)
 }

@@ -277,6 +277,7 @@ func settled(t *testing.T, store server.SocialStore) {
 }
 
 func TestRights(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	inBothModes(t, testRights)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/testenv"
 )
 
 var someRanking = feed.DefaultRanking()
@@ -68,6 +69,7 @@ func assign(t testing.TB, current, wanted []feed.Variant) []feed.Variant {
 // TestAssignInvariants changes shares at random many times, with fixed seeds, and checks each
 // step against the previous one.
 func TestAssignInvariants(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	names := []string{"a", "b", "slow", "half-life", "pop_02", "x9"}
 	for seed := range uint64(25) {
@@ -153,6 +155,7 @@ func TestAssignGrowAndShrink(t *testing.T) {
 }
 
 func TestAssignSuccessiveExperimentsMix(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	total := 0
 	const pairs = 200

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/recall"
 )
 
@@ -192,6 +193,7 @@ func TestStandbyFollowsWrites(t *testing.T) {
 }
 
 func TestStandbyBounded(t *testing.T) {
+	testenv.WithoutRace(t)
 	now := time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 	source := &list{}
 	for i := range 5000 {

@@ -63,6 +63,7 @@ type requested struct{}
 // and one more to hydrate the page. The items of a page leave the session of the other feed in the
 // same round trip, and a timeline needs one to record what it shows.
 func TestRedisRoundTripBudget(t *testing.T) {
+	testenv.WithoutRace(t)
 	cfg := withPostgres(t)
 	held := WithRecorder(dedup.RecorderConfig{Linger: time.Hour}) // the recorder's round trips are not counted
 	a := open(t, cfg, WithClock(at(noon).Now), held)

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/testenv"
 )
 
 // listen serves the system on a free port with the HTTP server of Serve. Only the timeout under
@@ -185,6 +186,7 @@ func gzipOf(t *testing.T, text []byte) []byte {
 
 // TestHTTPDecompressionBombs uploads a few KB that decompress to more than the limit of an upload.
 func TestHTTPDecompressionBombs(t *testing.T) {
+	testenv.WithoutRace(t)
 	cfg := embedded(t)
 	cfg.Auth.AdminToken = testAdmin
 	a := open(t, cfg)

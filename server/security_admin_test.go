@@ -144,6 +144,7 @@ func hostileValues() []string {
 
 // TestSecurityAdminHostileFields sends invalid values in each field of the admin routes.
 func TestSecurityAdminHostileFields(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	routes := []struct {
 		method, path string
@@ -202,6 +203,7 @@ func TestSecurityAdminHostileFields(t *testing.T) {
 // TestSecurityAdminHostileNumbersAndTimes sends numbers and times at and beyond their limits to the
 // admin routes.
 func TestSecurityAdminHostileNumbersAndTimes(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	a, s := untrusted(t, embedded(t))
 	unchanged := seed(t, a, s)
@@ -273,6 +275,7 @@ func TestSecurityAdminHostileNumbersAndTimes(t *testing.T) {
 
 // TestSecurityAdminHostileTexts sends hostile texts in the fields of the admin routes.
 func TestSecurityAdminHostileTexts(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	a, s := untrusted(t, embedded(t))
 	unchanged := seed(t, a, s)

@@ -72,6 +72,7 @@ func TestSecurityHostileIDsRefused(t *testing.T) {
 // TestSecurityHostileTextsUnchanged checks that free text is stored and answered unchanged, and
 // that a search for it finds the items that have it, without other effects.
 func TestSecurityHostileTextsUnchanged(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	a, s := untrusted(t, embedded(t))
 	unchanged := seed(t, a, s)
@@ -153,6 +154,7 @@ func TestSecurityLargestKeywords(t *testing.T) {
 // TestSecurityHostileBusinessFields uploads items with unknown fields that are named like parts of
 // Elasticsearch, are deep or many: they are stored and answered unchanged, or refused.
 func TestSecurityHostileBusinessFields(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	deep := func(open, closing string, n int) string {
 		return strings.Repeat(open, n) + "1" + strings.Repeat(closing, n)

@@ -37,6 +37,7 @@ func bestByTrend(posts []feed.Item, now time.Time, n int) []feed.Item {
 // TestTrendingSetOnRealPosts compares the set with a scoring of every post: with the original
 // dates, and with half a year compressed into a week.
 func TestTrendingSetOnRealPosts(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	posts := testenv.Posts(t)
 	now := time.Date(2016, 3, 10, 12, 0, 0, 0, time.UTC)
@@ -147,6 +148,7 @@ func TestTrendingOthersActs(t *testing.T) {
 // TestTrendingDemoPosts checks that posts trend from the start, so that the first new reader gets
 // suggestions of their authors.
 func TestTrendingDemoPosts(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	set, _ := open(t, embedded(t), WithDemo()).trending.Set()
 	assert.True(t, slices.ContainsFunc(set.Entries, func(e trending.Entry) bool { return feed.IsPost(e.ID) }))

@@ -320,6 +320,7 @@ func TestPutReportsRefusedItems(t *testing.T) {
 }
 
 func TestBatchSplitByBytes(t *testing.T) {
+	testenv.WithoutRace(t)
 	c := own(t)
 	items := make([]feed.Item, 60)
 	for i := range items {

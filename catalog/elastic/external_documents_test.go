@@ -16,6 +16,7 @@ import (
 	catalogelastic "github.com/freshet/freshet/catalog/elastic"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/esindex"
+	"github.com/freshet/freshet/internal/testenv"
 	recallelastic "github.com/freshet/freshet/recall/elastic"
 )
 
@@ -108,6 +109,7 @@ func documentWith(n int, more string) othersDocument {
 // can be read, with the id, group and time of the proposal, and can be listed, changed and
 // removed. Searches must not request doc values.
 func TestRecallCandidatesReadable(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	for name, index := range othersIndices {
 		t.Run(name, func(t *testing.T) {

@@ -42,6 +42,7 @@ func (p *process) call(t *testing.T, method, path string, header map[string]stri
 // TestBadInput sends invalid requests to a real server: each gets its documented code, and the
 // server keeps running.
 func TestBadInput(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	p := start(t, settings(t, "embedded"))
 	p.fill(t, 50)

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/internal/testenv"
 )
 
 const aDay = 24 * time.Hour
@@ -20,6 +21,7 @@ const aDay = 24 * time.Hour
 // TestClockJumpForgetsNothing moves the clock away from the right time and back, in a
 // running store and across restarts.
 func TestClockJumpForgetsNothing(t *testing.T) {
+	testenv.WithoutRace(t)
 	year := 365 * aDay
 	for _, jumps := range [][]time.Duration{
 		{8 * aDay},
@@ -78,6 +80,7 @@ func TestClockJumpForgetsNothing(t *testing.T) {
 // TestClockJumpShownKeptForWindow checks that an item shown during a clock jump is
 // remembered for the whole window, and at most until its recorded day leaves the window.
 func TestClockJumpShownKeptForWindow(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	for _, jump := range []time.Duration{8 * aDay, 365 * aDay} {
 		t.Run(jump.String(), func(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/testenv"
 )
 
 // plainly is a plain implementation of the order that the page builder's comment defines, without
@@ -117,6 +118,7 @@ func randomCandidates(r *rand.Rand, n, values int) []feed.Candidate {
 // The page builder orders a list as the plain implementation does: the result is a permutation of
 // the input, except for items that were set aside and exceed the maximal length.
 func TestPageBuilderEqualsReference(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	r := rand.New(rand.NewPCG(7, 11))
 	spread := func() feed.Spread {

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/internal/sqlitefile"
+	"github.com/freshet/freshet/internal/testenv"
 	eventssqlite "github.com/freshet/freshet/signals/events/sqlite"
 	socialsqlite "github.com/freshet/freshet/social/sqlite"
 )
@@ -106,6 +107,7 @@ func TestIncompleteFilesRefused(t *testing.T) {
 // TestFilesWithWrongVersionNumber changes the version number of files, which are refused, and not
 // changed.
 func TestFilesWithWrongVersionNumber(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	for _, s := range schemas {
 		for version := 1; version <= len(s.Migrations); version++ {

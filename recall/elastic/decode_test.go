@@ -122,6 +122,7 @@ func TestDecodeSkipsUnusable(t *testing.T) {
 // TestDecodeRetainedMemory measures the memory that an answer retains, since caches hold
 // hundreds of them.
 func TestDecodeRetainedMemory(t *testing.T) {
+	testenv.WithoutRace(t)
 	story := func(hits int) []byte { // all in one group
 		return bytes.ReplaceAll(answerOf(hits), []byte("null]"), []byte(`"story"]`))
 	}

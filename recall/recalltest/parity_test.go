@@ -78,6 +78,7 @@ func TestParity(t *testing.T) {
 // TestLiveParity lets many readers act on real posts of the preceding days, and compares the
 // sources at that time, at and after the end of an epoch of the short count, and months later.
 func TestLiveParity(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	posts := testenv.Posts(t)
 	now := time.Date(2016, 7, 15, 18, 30, 0, 0, time.UTC)

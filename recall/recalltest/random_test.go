@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/recall/recalltest"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -35,6 +36,7 @@ func randomText(rnd *rand.Rand, most int) string {
 // same score and time, to the end of their pages: the items, scores and the order of ties must be
 // equal.
 func TestRandomParity(t *testing.T) {
+	testenv.WithoutRace(t)
 	now := time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 	for seed := range uint64(3) {
 		rnd := rand.New(rand.NewPCG(seed, 12))

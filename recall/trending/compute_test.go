@@ -17,6 +17,7 @@ import (
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/recall"
 	recallmemory "github.com/freshet/freshet/recall/memory"
 	"github.com/freshet/freshet/recall/trending"
@@ -102,6 +103,7 @@ func alone(items []feed.Item) []feed.Item {
 // TestComputeEqualsReference compares with scoring every item, for typical ages and reactions
 // and for ones that hide the best items behind others.
 func TestComputeEqualsReference(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	week := func(r *rand.Rand) time.Duration { return time.Duration(r.Int64N(int64(9*24*time.Hour))) - 12*time.Hour }
 	few := func(r *rand.Rand) int64 { return r.Int64N(20) }

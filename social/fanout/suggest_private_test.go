@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
 )
@@ -118,6 +119,7 @@ func (w *weave) suggested(t *testing.T) map[string][]social.Suggestion {
 // suggestions to a reader follow from its friends' follows alone: they stay the same without the
 // follows of any agent who is not one of at least three friends of the reader.
 func TestSuggestionsPrivacy(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	compared, suggested := 0, 0
 	for seed := range uint64(3) {

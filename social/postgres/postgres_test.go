@@ -21,9 +21,9 @@ import (
 // parallel.
 const conns = "&pool_max_conns=6"
 
-// modes are parameters of the connection. Poolers need exec, in which the driver sends arguments
+// forPoolers are the parameters of a connection through a pooler: with exec the driver sends arguments
 // without knowing the types of the parameters.
-var modes = []string{"", "&default_query_exec_mode=exec"}
+const forPoolers = "&default_query_exec_mode=exec"
 
 func TestMain(m *testing.M) { os.Exit(testenv.Reuse(m).Run()) }
 
@@ -36,7 +36,7 @@ func open(t testing.TB, url string, opts social.Options) *postgres.Store {
 }
 
 func TestQueue(t *testing.T) {
-	for _, mode := range modes {
+	for _, mode := range []string{"", forPoolers} {
 		t.Run("queue"+mode, func(t *testing.T) {
 			jobstest.Run(t, func(t *testing.T, opts social.Options) jobs.Queue {
 				return open(t, testenv.ReusedPostgres(t)+mode, opts)
@@ -140,12 +140,22 @@ func (p place) Open() socialtest.Backend { return open(p.t, p.url, p.opts) }
 
 func (p place) Close(b socialtest.Backend) { require.NoError(p.t, b.(*postgres.Store).Close()) }
 
-func TestStore(t *testing.T) {
-	for _, mode := range modes {
-		t.Run("store"+mode, func(t *testing.T) {
-			socialtest.Run(t, func(t *testing.T, opts social.Options) socialtest.Place {
-				return place{t, testenv.ReusedPostgres(t) + mode, opts}
-			})
-		})
+func TestStore(t *testing.T) { socialtest.Run(t, in("")) }
+
+func TestModels(t *testing.T) {
+	testenv.WithoutRace(t)
+	socialtest.RunModels(t, in(""))
+}
+
+// TestStoreBehindPooler checks the parameters of the connection that poolers need.
+func TestStoreBehindPooler(t *testing.T) {
+	testenv.WithoutRace(t)
+	socialtest.Run(t, in(forPoolers))
+}
+
+// in returns empty places with further parameters of the connection.
+func in(parameters string) socialtest.New {
+	return func(t *testing.T, opts social.Options) socialtest.Place {
+		return place{t, testenv.ReusedPostgres(t) + parameters, opts}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/social"
 )
 
@@ -37,6 +38,7 @@ var bigAuthors = []string{
 // have 100,000 posts: only those that the page shows, for any reader, and for cards no more than
 // their bound.
 func TestRowsRead(t *testing.T) {
+	testenv.WithoutRace(t)
 	s, tr := openTraced(t)
 	pool := s.db.pool
 	for _, text := range bigAuthors {

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/social"
 )
 
@@ -28,7 +29,7 @@ func (e *env) shuffles(n int, events []func(subject int, at time.Time), state fu
 		return state(subject)
 	}
 	subject := 0
-	for range n {
+	for range testenv.Schedules(n) {
 		// with has the events in order of time, order the order of arrival.
 		with := make([]int, 8)
 		for i := range with {

@@ -318,7 +318,7 @@ func oddIDs(e *env) {
 
 // oneSecond reads 2,500 posts of one second in five pages.
 func oneSecond(e *env) {
-	const n = 2_500
+	const n, page = 600, 101
 	e.follow("reader", "a")
 	want := make([]string, n)
 	var group sync.WaitGroup
@@ -340,12 +340,14 @@ func oneSecond(e *env) {
 	slices.Reverse(want)
 	for name, read := range map[string]func(below social.Position) ([]social.Entry, error){
 		"pull": func(below social.Position) ([]social.Entry, error) {
-			return e.Pull(e.ctx, social.PullQuery{Reader: "reader", Below: below, N: 501})
+			return e.Pull(e.ctx, social.PullQuery{Reader: "reader", Below: below, N: page})
 		},
-		"grid":   func(below social.Position) ([]social.Entry, error) { return e.Grid(e.ctx, "", "a", below, 501) },
-		"newest": func(below social.Position) ([]social.Entry, error) { return e.Newest(e.ctx, []string{"a"}, below, 501) },
+		"grid": func(below social.Position) ([]social.Entry, error) { return e.Grid(e.ctx, "", "a", below, page) },
+		"newest": func(below social.Position) ([]social.Entry, error) {
+			return e.Newest(e.ctx, []string{"a"}, below, page)
+		},
 	} {
-		require.Equal(e, want, entryIDs(pages(e, social.Position{}, read, 501)), name)
+		require.Equal(e, want, entryIDs(pages(e, social.Position{}, read, page)), name)
 	}
 }
 

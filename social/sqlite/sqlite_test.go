@@ -77,9 +77,7 @@ func (p place) Close(b socialtest.Backend) { require.NoError(p.t, b.(*socialsqli
 // TestStore runs the suites of both contracts, and then checks the statements that they used.
 func TestStore(t *testing.T) {
 	t.Run("store", func(t *testing.T) {
-		socialtest.Run(t, func(t *testing.T, opts social.Options) socialtest.Place {
-			return place{t, filepath.Join(t.TempDir(), "social.db"), opts}
-		})
+		socialtest.Run(t, inFile)
 	})
 	t.Run("queue", func(t *testing.T) {
 		jobstest.Run(t, func(t *testing.T, opts social.Options) jobs.Queue {
@@ -87,6 +85,15 @@ func TestStore(t *testing.T) {
 		})
 	})
 	t.Run("statements", checkStatements)
+}
+
+func inFile(t *testing.T, opts social.Options) socialtest.Place {
+	return place{t, filepath.Join(t.TempDir(), "social.db"), opts}
+}
+
+func TestModels(t *testing.T) {
+	testenv.WithoutRace(t)
+	socialtest.RunModels(t, inFile)
 }
 
 // newer returns the path of a file that the next version has migrated; see
@@ -104,6 +111,7 @@ func newer(t *testing.T, oldest int) (path string) {
 // TestFileOfNewerVersion has columns and a table that this version does not know, and states
 // whether this version can use it.
 func TestFileOfNewerVersion(t *testing.T) {
+	testenv.WithoutRace(t)
 	socialtest.Run(t, func(t *testing.T, opts social.Options) socialtest.Place {
 		return place{t, newer(t, 0), opts}
 	})
