@@ -15,6 +15,7 @@ import (
 //   - judges: pages judged by Lighthouse and axe, which npm installs
 //   - kills: processes that are killed while clients write and read
 //   - models: long random models and replays of real networks
+//   - pages: details of pages in a browser
 //   - s3: images in a real S3 bucket
 //
 // These tests take minutes. ".ci/run --full" runs all of them, ".ci/run" none.

@@ -6,11 +6,13 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/freshet/freshet/internal/checks/chromium"
+	"github.com/freshet/freshet/internal/testenv"
 )
 
 // TestFeedPageAnswerLost checks that the next call requests a lost page again, whatever the
 // reader does.
 func TestFeedPageAnswerLost(t *testing.T) {
+	testenv.Full(t, "pages")
 	t.Parallel()
 	a, _ := serve(t)
 	url := without(t, a, `window.plain = window.fetch; window.faults = []; window.lost = []; window.had = [];
@@ -69,6 +71,7 @@ func TestFeedPageAnswerHangs(t *testing.T) {
 // TestFeedPageStreamFails checks that a useless stream is not reopened without a pause, and that a
 // dead one is reopened.
 func TestFeedPageStreamFails(t *testing.T) {
+	testenv.Full(t, "pages")
 	t.Parallel()
 	a, _ := serve(t)
 	for name, body := range map[string]string{
@@ -103,6 +106,7 @@ func TestFeedPageStreamFails(t *testing.T) {
 // TestFeedPageStorageOfOtherVersion checks that the page can handle stored data that another
 // version has written.
 func TestFeedPageStorageOfOtherVersion(t *testing.T) {
+	testenv.Full(t, "pages")
 	t.Parallel()
 	_, url := serve(t)
 	for name, kept := range map[string]string{"broken": `{`, "null": `null`, "of another form": `{"docs":1}`} {

@@ -12,12 +12,14 @@ import (
 
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/internal/checks/chromium"
+	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/server"
 )
 
 // TestCORSInBrowser calls the server from a page of another origin, with a custom header, so
 // that the browser sends a preflight.
 func TestCORSInBrowser(t *testing.T) {
+	testenv.Full(t, "pages")
 	t.Parallel()
 	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/internal/checks/chromium"
+	"github.com/freshet/freshet/internal/testenv"
 )
 
 const (
@@ -59,6 +60,7 @@ func TestDocsPageShowsEveryRoute(t *testing.T) {
 }
 
 func TestDocsPageKeyboard(t *testing.T) {
+	testenv.Full(t, "pages")
 	t.Parallel()
 	_, url := serve(t)
 	tab := chromium.Open(t, chromium.Desktop)
@@ -77,6 +79,7 @@ func TestDocsPageKeyboard(t *testing.T) {
 
 // The curl line on the page works as shown.
 func TestDocsPageCurlLine(t *testing.T) {
+	testenv.Full(t, "pages")
 	t.Parallel()
 	_, url := serve(t)
 	tab := chromium.Open(t, chromium.Desktop)

@@ -14,6 +14,7 @@ import (
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/internal/checks/chromium"
+	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/social"
 )
 
@@ -56,6 +57,7 @@ func TestFeedPageScrollRepeatsNothing(t *testing.T) {
 
 // TestFeedPagePosts has a post that matches the reader best.
 func TestFeedPagePosts(t *testing.T) {
+	testenv.Full(t, "pages")
 	t.Parallel()
 	a, url := serve(t)
 	send(t, a, "ann", "POST", "/v1/posts", `{"caption":"A post of mine\nwith more to it","tags":["go","databases","distributed-systems","performance"]}`)
@@ -84,6 +86,7 @@ func TestFeedPagePosts(t *testing.T) {
 }
 
 func TestFeedPageBadge(t *testing.T) {
+	testenv.Full(t, "pages")
 	t.Parallel()
 	a, url := serve(t)
 	tab := chromium.Open(t, chromium.Desktop)
@@ -150,6 +153,7 @@ func TestFeedPageLikeHideSwitchReader(t *testing.T) {
 // TestFeedPageServerDown scrolls down a list and a profile whose next page cannot
 // be loaded.
 func TestFeedPageServerDown(t *testing.T) {
+	testenv.Full(t, "pages")
 	t.Parallel()
 	_, url := serve(t)
 	tab := chromium.Open(t, chromium.Phone)
@@ -183,6 +187,7 @@ func TestFeedPageServerDown(t *testing.T) {
 }
 
 func TestFeedPagePullToRefresh(t *testing.T) {
+	testenv.Full(t, "pages")
 	t.Parallel()
 	_, url := serve(t)
 	tab := chromium.Open(t, chromium.Phone)
@@ -213,6 +218,7 @@ func TestFeedPagePullToRefresh(t *testing.T) {
 
 // TestFeedPageActFeedback likes and hides items, and checks the next refresh.
 func TestFeedPageActFeedback(t *testing.T) {
+	testenv.Full(t, "pages")
 	t.Parallel()
 	_, url := serve(t)
 	tab := chromium.Open(t, chromium.Phone)
@@ -236,6 +242,7 @@ func TestFeedPageActFeedback(t *testing.T) {
 
 // TestFeedPageLearned gives the page an answer of a server that learns.
 func TestFeedPageLearned(t *testing.T) {
+	testenv.Full(t, "pages")
 	t.Parallel()
 	_, url := serve(t)
 	tab := chromium.Open(t, chromium.Desktop)
@@ -252,6 +259,7 @@ func TestFeedPageLearned(t *testing.T) {
 
 // TestFeedPageMarksUnscoredItems reads a small catalog to its end, and beyond.
 func TestFeedPageMarksUnscoredItems(t *testing.T) {
+	testenv.Full(t, "pages")
 	t.Parallel()
 	cfg := configs.Default()
 	cfg.Ranking.Explore.Share, cfg.Dedup.WhenExhausted = 1, configs.ExhaustedOldest

@@ -14,6 +14,7 @@ import (
 
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/checks/chromium"
+	"github.com/freshet/freshet/internal/testenv"
 )
 
 // markup has an effect wherever it is interpreted as HTML.
@@ -99,6 +100,7 @@ func TestPagesEscapeMarkup(t *testing.T) {
 // TestFeedPageKeepsHidden changes the interests of a reader who has hidden items since the
 // page loaded the profile. They must stay hidden.
 func TestFeedPageKeepsHidden(t *testing.T) {
+	testenv.Full(t, "pages")
 	t.Parallel()
 	a, url := serve(t)
 	tab := chromium.Open(t, chromium.Desktop)

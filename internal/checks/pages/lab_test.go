@@ -13,6 +13,7 @@ import (
 
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/checks/chromium"
+	"github.com/freshet/freshet/internal/testenv"
 )
 
 const (
@@ -51,6 +52,7 @@ func why(tab *chromium.Tab) {
 }
 
 func TestLabSliders(t *testing.T) {
+	testenv.Full(t, "pages")
 	t.Parallel()
 	_, url := serve(t)
 	for _, screen := range []chromium.Screen{chromium.Phone, chromium.Desktop} {
@@ -88,6 +90,7 @@ func TestLabSliders(t *testing.T) {
 
 // TestLabCurves draws several curves and their sum, and then a single Gaussian.
 func TestLabCurves(t *testing.T) {
+	testenv.Full(t, "pages")
 	t.Parallel()
 	_, url := serve(t)
 	const parts = `document.querySelectorAll('#curve .part').length`
@@ -122,6 +125,7 @@ func TestLabCurves(t *testing.T) {
 }
 
 func TestLabKeyboardAndText(t *testing.T) {
+	testenv.Full(t, "pages")
 	t.Parallel()
 	_, url := serve(t)
 	tab := chromium.Open(t, chromium.Desktop)
@@ -196,6 +200,7 @@ func TestLabLiveAndRevert(t *testing.T) {
 // TestLabSliderForEachParameter checks that the page knows the server's parameters with their
 // bounds. It also includes one that neither knows, and one that only the server knows.
 func TestLabSliderForEachParameter(t *testing.T) {
+	testenv.Full(t, "pages")
 	t.Parallel()
 	_, url := serve(t)
 	tab := chromium.Open(t, chromium.Desktop)
@@ -229,6 +234,7 @@ func TestLabSliderForEachParameter(t *testing.T) {
 
 // TestLabManyReaders draws a sample of readers, and shows one of them.
 func TestLabManyReaders(t *testing.T) {
+	testenv.Full(t, "pages")
 	t.Parallel()
 	_, url := serve(t)
 	for _, screen := range []chromium.Screen{chromium.Phone, {Name: "narrow", Width: 360, Height: 740}, chromium.Desktop} {
@@ -259,6 +265,7 @@ func TestLabManyReaders(t *testing.T) {
 // TestLabOutdatedAnswers chooses several readers in turn while the server is slow, and
 // another one after a failure.
 func TestLabOutdatedAnswers(t *testing.T) {
+	testenv.Full(t, "pages")
 	t.Parallel()
 	_, url := serve(t)
 	tab := chromium.Open(t, chromium.Desktop)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/internal/checks/chromium"
+	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/server"
 )
 
@@ -45,6 +46,7 @@ func without(t *testing.T, a *server.App, script string) (url string) {
 // TestPagesInLimitedBrowsers checks browsers with missing features: a page over plain HTTP from
 // another machine has fewer functions, and site data may be blocked.
 func TestPagesInLimitedBrowsers(t *testing.T) {
+	testenv.Full(t, "pages")
 	t.Parallel()
 	a, _ := serve(t)
 	for name, script := range map[string]string{
@@ -75,6 +77,7 @@ func TestPagesInLimitedBrowsers(t *testing.T) {
 // TestFeedPageManyWindows opens eight windows, each with a stream: a browser has only six
 // connections to an HTTP/1.1 server.
 func TestFeedPageManyWindows(t *testing.T) {
+	testenv.Full(t, "pages")
 	t.Parallel()
 	a, url := serve(t)
 	tab := chromium.Open(t, chromium.Desktop)
@@ -94,6 +97,7 @@ func TestFeedPageManyWindows(t *testing.T) {
 }
 
 func TestFeedPageLongWord(t *testing.T) {
+	testenv.Full(t, "pages")
 	t.Parallel()
 	a, url := serve(t)
 	ingest(t, a, "long", strings.Repeat("x", 60))

@@ -18,6 +18,7 @@ import (
 
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/checks/chromium"
+	"github.com/freshet/freshet/internal/testenv"
 )
 
 const (
@@ -134,6 +135,7 @@ func TestFeedPagePostAndRead(t *testing.T) {
 // TestFeedPageBackRestoresPosition reads far down, opens a post, another page, goes back, and
 // reloads: the items and the scroll position are the same.
 func TestFeedPageBackRestoresPosition(t *testing.T) {
+	testenv.Full(t, "pages")
 	t.Parallel()
 	_, url := serve(t)
 	for _, name := range []string{"for_you", "home", "following"} {
@@ -171,6 +173,7 @@ func TestFeedPageBackRestoresPosition(t *testing.T) {
 
 // TestFeedPageTabsKeyboard switches between the feeds like a user of a screen reader.
 func TestFeedPageTabsKeyboard(t *testing.T) {
+	testenv.Full(t, "pages")
 	t.Parallel()
 	a, url := serve(t)
 	send(t, a, "u_1", "PUT", "/v1/agents/u_1/following/ann", "")
@@ -215,6 +218,7 @@ const unfit = `[...document.querySelectorAll('button, input, textarea, summary, 
 }).map((e) => e.outerHTML.slice(0, 120))`
 
 func TestFeedPageTouchTargets(t *testing.T) {
+	testenv.Full(t, "pages")
 	t.Parallel()
 	a, url := serve(t)
 	send(t, a, "u_1", "POST", "/v1/posts", `{"caption":"Mine"}`)
@@ -239,6 +243,7 @@ func TestFeedPageTouchTargets(t *testing.T) {
 
 // TestFeedPageLayoutShift scrolls down a feed: there must be no layout shifts.
 func TestFeedPageLayoutShift(t *testing.T) {
+	testenv.Full(t, "pages")
 	t.Parallel()
 	_, url := serve(t)
 	tab := chromium.Open(t, chromium.Phone)
@@ -252,6 +257,7 @@ func TestFeedPageLayoutShift(t *testing.T) {
 
 // TestFeedPageCirclePost checks that a post for a circle is marked as such.
 func TestFeedPageCirclePost(t *testing.T) {
+	testenv.Full(t, "pages")
 	t.Parallel()
 	a, url := serve(t)
 	send(t, a, "u_1", "PUT", "/v1/circles/rowers", `{"name":"Rowers","members":["u_2"]}`)

@@ -13,6 +13,7 @@ import (
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/checks/chromium"
+	"github.com/freshet/freshet/internal/testenv"
 )
 
 const secret = "a secret of thirty-two bytes, more"
@@ -64,6 +65,7 @@ func must(t *testing.T, subject string) string {
 // TestFeedPageDemoReaders checks that other servers do not suggest the demo's readers,
 // who do not exist there.
 func TestFeedPageDemoReaders(t *testing.T) {
+	testenv.Full(t, "pages")
 	t.Parallel()
 	_, demo := serve(t)
 	_, other := serveWith(t, configs.Default())
@@ -79,6 +81,7 @@ func TestFeedPageDemoReaders(t *testing.T) {
 // TestFeedPageBlockAndUnblock blocks and unblocks on the author's page, and checks the reader's
 // own list of blocked authors.
 func TestFeedPageBlockAndUnblock(t *testing.T) {
+	testenv.Full(t, "pages")
 	t.Parallel()
 	_, url := serve(t)
 	tab := chromium.Open(t, chromium.Phone)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/internal/checks/chromium"
+	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/server"
 )
 
@@ -100,6 +101,7 @@ func TestFeedPageReplies(t *testing.T) {
 // TestFeedPageManyReplies checks that replies come in pages. A reply written before the last
 // page is loaded appears once.
 func TestFeedPageManyReplies(t *testing.T) {
+	testenv.Full(t, "pages")
 	t.Parallel()
 	a, url := serve(t)
 	root := posted(t, a, "u_1", `{"caption":"Low water at the weir"}`)
@@ -121,6 +123,7 @@ func TestFeedPageManyReplies(t *testing.T) {
 }
 
 func TestFeedPageReplyNotAllowed(t *testing.T) {
+	testenv.Full(t, "pages")
 	t.Parallel()
 	a, url := serve(t)
 	tab := chromium.Open(t, chromium.Desktop)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/internal/checks/chromium"
+	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/server"
 )
 
@@ -76,7 +77,8 @@ func show(tab *chromium.Tab, url string, v view) {
 const tooWide = `[...document.querySelectorAll('body *')].filter((e) => Math.max(e.getBoundingClientRect().right, e.getBoundingClientRect().left + (getComputedStyle(e).overflowX === 'visible' ? e.scrollWidth : 0)) > document.documentElement.clientWidth + 1 && e.getClientRects().length)
 	.map((e) => e.tagName + '.' + e.className + '#' + e.id + ' ' + Math.round(e.getBoundingClientRect().left) + ' ' + e.scrollWidth).slice(-12)`
 
-// TestFeedPageViewWidth checks the width of all views, signed in or not, and with large text.
+// TestFeedPageViewWidth checks the width of all views, signed in or not, and in the full run on the
+// narrowest phones and with large text.
 func TestFeedPageViewWidth(t *testing.T) {
 	t.Parallel()
 	a, url := serve(t)
@@ -84,7 +86,11 @@ func TestFeedPageViewWidth(t *testing.T) {
 	cfg.Auth.Mode, cfg.Auth.JWT.Secret = configs.ModeJWT, strings.Repeat("secret", 8)
 	_, locked := serveWith(t, cfg)
 	views := viewsOf(t, a)
-	for _, width := range []int64{320, 390} {
+	widths := []int64{390}
+	if testenv.InFull("pages") {
+		widths = append(widths, 320)
+	}
+	for _, width := range widths {
 		tab := chromium.Open(t, chromium.Screen{Name: "phone", Width: width, Height: 700})
 		fits := func(name string) {
 			wide := chromium.Eval[[]float64](tab, `[document.documentElement.scrollWidth, document.documentElement.clientWidth]`)
@@ -98,6 +104,9 @@ func TestFeedPageViewWidth(t *testing.T) {
 		tab.Until(`document.querySelector('#sign-in').checkVisibility()`)
 		fits("token")
 	}
+	if !testenv.InFull("pages") {
+		return
+	}
 	tab := chromium.Open(t, chromium.Phone)
 	for _, v := range views {
 		show(tab, url, v)
@@ -110,6 +119,7 @@ func TestFeedPageViewWidth(t *testing.T) {
 // TestFeedPageScreenReader checks what a screen reader is told while a list loads, and the language
 // of items.
 func TestFeedPageScreenReader(t *testing.T) {
+	testenv.Full(t, "pages")
 	t.Parallel()
 	_, url := serve(t)
 	tab := chromium.Open(t, chromium.Phone)

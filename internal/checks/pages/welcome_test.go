@@ -10,6 +10,7 @@ import (
 
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/checks/chromium"
+	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/server"
 )
 
@@ -30,6 +31,7 @@ func newcomers(t *testing.T, a *server.App, agents ...string) {
 // TestFeedPageWelcome selects two authors with the keyboard, who are followed by
 // one call.
 func TestFeedPageWelcome(t *testing.T) {
+	testenv.Full(t, "pages")
 	t.Parallel()
 	a, url := serve(t)
 	newcomers(t, a, "newcomer")
@@ -63,6 +65,7 @@ func TestFeedPageWelcome(t *testing.T) {
 // TestFeedPageWelcomeSkipped checks that the welcome view can be skipped, and that it is not shown
 // to known readers.
 func TestFeedPageWelcomeSkipped(t *testing.T) {
+	testenv.Full(t, "pages")
 	t.Parallel()
 	a, url := serve(t)
 	newcomers(t, a, "newcomer", "regular")
