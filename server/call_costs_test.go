@@ -75,6 +75,7 @@ func metered(t *testing.T) (configs.Config, *meter) {
 	elastic, err := url.Parse(cfg.Elasticsearch.Addresses[0])
 	require.NoError(t, err)
 	forward := httputil.NewSingleHostReverseProxy(elastic)
+	forward.Transport = &http.Transport{DisableKeepAlives: true} // a request is not sent again if a kept connection has ended
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		m.mu.Lock()
 		m.searches["elasticsearch:"+r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]]++
