@@ -68,8 +68,8 @@ const StaleAfter = 60 * time.Second
 
 // Checker reports which groups an agent has been shown.
 type Checker interface {
-	// Check looks up each group in the pending set and in every filter of the window at now, in one
-	// round trip, and changes nothing. Verdicts are in the order of groups, which may contain
+	// Check looks up each group in the pending set and in every filter of the window at now, as a rule
+	// in one round trip, and changes nothing. Verdicts are in the order of groups, which may contain
 	// duplicates. Without groups the result is empty; for an unknown agent every group is Unseen. An
 	// impression that Record confirmed or that is still claimed is never Unseen. A pending group is
 	// Pending even if filters contain it; otherwise the latest day that contains it counts. The share

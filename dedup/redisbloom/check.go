@@ -18,40 +18,6 @@ import (
 // tolerates. The doctor and the readiness probe warn long before.
 const clockSkew = 5 * time.Minute
 
-// mostStale bounds the number of stale groups that one check returns.
-const mostStale = 1000
-
-// pendingSource is the script that reads the pending set. It changes nothing.
-//
-//	KEYS[1]  the agent's pending set
-//	ARGV[1]  newest score that no longer counts, ms
-//	ARGV[2]  scores below it are stale, ms
-//	ARGV[3]  maximum number of stale groups to list; 0 for none
-//	ARGV[4…] the groups to check
-//	reply    {server time in ms, one 0 or 1 per group (or none for all 0), stale group…}
-const pendingSource = `
-local t = redis.call('TIME')
-local reply = {t[1] * 1000 + math.floor(t[2] / 1000), ''}
-if redis.call('EXISTS', KEYS[1]) == 0 then return reply end
-local expired = tonumber(ARGV[1])
-local flags = {}
-for from = 4, #ARGV, 1000 do
-  local scores = redis.call('ZMSCORE', KEYS[1], unpack(ARGV, from, math.min(from + 999, #ARGV)))
-  for i = 1, #scores do
-    local pending = scores[i] and tonumber(scores[i]) > expired
-    flags[#flags + 1] = pending and '1' or '0'
-  end
-end
-reply[2] = table.concat(flags)
-if ARGV[3] ~= '0' then
-  local stale = redis.call('ZRANGEBYSCORE', KEYS[1], '(' .. ARGV[1], '(' .. ARGV[2], 'LIMIT', 0, ARGV[3])
-  for i = 1, #stale do reply[i + 2] = stale[i] end
-end
-return reply
-`
-
-var pendingHash = redis.NewScript(pendingSource).Hash()
-
 // question is one check in a pipeline.
 type question struct {
 	agent   string
@@ -65,7 +31,8 @@ type question struct {
 
 // Check implements [dedup.Checker] with one pipeline: the pending script, a BF.MEXISTS per day and,
 // for days with an unknown shard count, a GET of it. A second round trip is needed only if a count
-// differs from the configured one or the server has lost the script.
+// differs from the configured one, if more than [mostRead] groups are pending, or if the server has
+// lost the script.
 //
 // The script goes first. Groups that leave the pending set after it was read had been confirmed a
 // grace period earlier, so the page script can detect by [dedup.Checked.At] that the filters were
@@ -160,7 +127,7 @@ func members(agent string, groups []string) []string {
 
 func (s *Store) ask(ctx context.Context, q *question, whole bool) (dedup.Checked, error) {
 	args := s.args.Get().(*[]any)
-	need := (len(q.days) + 1) * (len(q.groups) + 8)
+	need := len(q.days)*(len(q.groups)+2) + pendingArgs
 	if cap(*args) < need {
 		*args = make([]any, 0, need)
 	}
@@ -183,7 +150,7 @@ func (s *Store) ask(ctx context.Context, q *question, whole bool) (dedup.Checked
 	}
 	out, err := dedup.Checked{Verdicts: make([]dedup.Verdict, len(q.groups))}, error(nil)
 	if pending != nil {
-		err = pendingVerdicts(pending, &out)
+		err = s.pendingVerdicts(ctx, q, pending, &out)
 	}
 	if err == nil {
 		err = s.correctShards(ctx, q, metas, hits)
@@ -194,24 +161,6 @@ func (s *Store) ask(ctx context.Context, q *question, whole bool) (dedup.Checked
 	clear(free)
 	s.args.Put(args)
 	return out, err
-}
-
-// pendingCommand builds the script call. Groups and members are passed by pointer, which the client
-// writes as the string, because converting a string to an any allocates.
-func (s *Store) pendingCommand(ctx context.Context, free *[]any, q *question, whole bool) *redis.Cmd {
-	start, list := len(*free), 0
-	if s.cfg.Served {
-		list = mostStale
-	}
-	name, script := "evalsha", pendingHash
-	if whole {
-		name, script = "eval", pendingSource
-	}
-	stale := q.now.Add(-dedup.StaleAfter).UnixMilli()
-	*free = append(*free, name, script, "1", s.keys.Pending(q.agent), s.expired(q.now), stale, list)
-	cmd := redis.NewCmd(ctx, appendPointers(free, start, q.groups)...)
-	cmd.SetFirstKeyPos(3)
-	return cmd
 }
 
 func exists(ctx context.Context, free *[]any, key string, members []string) *redis.BoolSliceCmd {

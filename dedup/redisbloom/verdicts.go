@@ -15,34 +15,6 @@ func (q *question) verdict(i int) dedup.Verdict {
 	return dedup.SeenDaysAgo(max(0, int(q.days[0]-q.days[i])))
 }
 
-func pendingVerdicts(cmd *redis.Cmd, out *dedup.Checked) error {
-	n := len(out.Verdicts)
-	reply, err := cmd.Slice()
-	if err != nil {
-		return err
-	}
-	if len(reply) < 2 {
-		return fmt.Errorf("%w: %d values from the pending script", errAnswer, len(reply))
-	}
-	at, _ := reply[0].(int64)
-	flags, _ := reply[1].(string)
-	if at == 0 || (flags != "" && len(flags) != n) {
-		return fmt.Errorf("%w: time %v and %d flags for %d groups from the pending script", errAnswer, reply[0], len(flags), n)
-	}
-	out.At = at
-	for i := range len(flags) {
-		if flags[i] == '1' {
-			out.Verdicts[i] = dedup.Pending
-		}
-	}
-	for _, group := range reply[2:] {
-		if g, ok := group.(string); ok {
-			out.Stale = append(out.Stale, g)
-		}
-	}
-	return nil
-}
-
 // filterVerdicts marks the groups found in the filters. The latest day wins regardless of order:
 // tomorrow's filter is checked last.
 func filterVerdicts(verdicts []dedup.Verdict, hits []*redis.BoolSliceCmd, q *question) error {

@@ -1,0 +1,134 @@
+package redisbloom
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/freshet/freshet/dedup"
+)
+
+const (
+	// mostStale bounds the number of stale groups that one check returns.
+	mostStale = 1000
+	// mostRead is the largest pending set that is read whole.
+	mostRead = 1000
+)
+
+// pendingSource is the script that reads a pending set. It changes nothing.
+//
+//	KEYS[1]  the agent's pending set
+//	ARGV[1]  newest score that no longer counts, ms
+//	ARGV[2]  scores below it are stale, ms
+//	ARGV[3]  largest set that is read
+//	reply    {server time in ms} if the set is empty
+//	         {server time in ms, number of stale groups, the groups, the oldest first} with spaces
+//	         between the groups
+//	         {server time in ms, number of groups} if there are more
+//
+// The candidates are compared here and not in Redis. Sending them costs Redis more than the usual
+// set, and looking them up one by one costs most if the set is a listpack, in which each lookup
+// reads half the set.
+const pendingSource = `
+local t = redis.call('TIME')
+local now = t[1] * 1000 + math.floor(t[2] / 1000)
+local count = redis.call('ZCARD', KEYS[1])
+if count == 0 then return {now} end
+if count > tonumber(ARGV[3]) then return {now, count} end
+local expired = '(' .. ARGV[1]
+local groups = redis.call('ZRANGEBYSCORE', KEYS[1], expired, '+inf')
+return {now, redis.call('ZCOUNT', KEYS[1], expired, '(' .. ARGV[2]), table.concat(groups, ' ')}
+`
+
+var pendingHash = redis.NewScript(pendingSource).Hash()
+
+// pendingArgs is the number of arguments of its command.
+const pendingArgs = 7
+
+// pendingCommand builds the script call.
+func (s *Store) pendingCommand(ctx context.Context, free *[]any, q *question, whole bool) *redis.Cmd {
+	start := len(*free)
+	name, script := "evalsha", pendingHash
+	if whole {
+		name, script = "eval", pendingSource
+	}
+	*free = append(*free, name, script, "1", s.keys.Pending(q.agent), s.expired(q.now), q.staleBefore(), mostRead)
+	cmd := redis.NewCmd(ctx, (*free)[start:len(*free):len(*free)]...)
+	cmd.SetFirstKeyPos(3)
+	return cmd
+}
+
+// staleBefore returns the time before which a pending group is stale, ms.
+func (q *question) staleBefore() int64 { return q.now.Add(-dedup.StaleAfter).UnixMilli() }
+
+// pendingVerdicts marks the groups that the reply of the pending script lists.
+func (s *Store) pendingVerdicts(ctx context.Context, q *question, cmd *redis.Cmd, out *dedup.Checked) error {
+	reply, err := cmd.Slice()
+	if err != nil {
+		return err
+	}
+	if len(reply) == 0 {
+		return fmt.Errorf("%w: an empty reply from the pending script", errAnswer)
+	}
+	at, _ := reply[0].(int64)
+	if at == 0 {
+		return fmt.Errorf("%w: time %v from the pending script", errAnswer, reply[0])
+	}
+	out.At = at
+	switch len(reply) {
+	case 1:
+		return nil
+	case 2:
+		return s.lookUp(ctx, q, out)
+	}
+	stale, _ := reply[1].(int64)
+	text, _ := reply[2].(string)
+	pending := strings.Split(text, " ")
+	if stale < 0 || stale > int64(len(pending)) {
+		return fmt.Errorf("%w: %v stale groups of %d from the pending script", errAnswer, reply[1], len(pending))
+	}
+	if s.cfg.Served {
+		out.Stale = pending[:stale:stale]
+	}
+	is := make(map[string]struct{}, len(pending))
+	for _, group := range pending {
+		is[group] = struct{}{}
+	}
+	for i, group := range q.groups {
+		_, found := is[group]
+		if found {
+			out.Verdicts[i] = dedup.Pending
+		}
+	}
+	return nil
+}
+
+// lookUp looks up each group in a pending set that is too large to be read, and lists its stale
+// groups, in one more round trip. The time of the check remains that of the first one, before the
+// filters were read: a group that has left the set since then had been confirmed a grace period
+// before.
+func (s *Store) lookUp(ctx context.Context, q *question, out *dedup.Checked) error {
+	key, expired := s.keys.Pending(q.agent), s.expired(q.now)
+	pipe := s.client.Pipeline()
+	scores := pipe.ZMScore(ctx, key, q.groups...)
+	var stale *redis.StringSliceCmd
+	if s.cfg.Served {
+		stale = pipe.ZRangeByScore(ctx, key, &redis.ZRangeBy{
+			Min: fmt.Sprintf("(%d", expired), Max: fmt.Sprintf("(%d", q.staleBefore()), Count: mostStale,
+		})
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return err
+	}
+	for i, score := range scores.Val() {
+		if score > float64(expired) {
+			out.Verdicts[i] = dedup.Pending
+		}
+	}
+	if stale != nil {
+		out.Stale = stale.Val()
+	}
+	return nil
+}
