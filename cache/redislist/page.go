@@ -37,7 +37,7 @@ import (
 //	reply     {"old", the record} | {"other", ""} | {"void", ""} | {"late", ""} | {"new" or "shared", the page}
 //
 // All decisions are made before the first write.
-var replaceScript = redis.NewScript(keysLua + pendingLua + claimedLua + claimLua + strikeLua + recordLua + touchLua + answerLua + rememberLua + `
+var replaceScript = redis.NewScript(hitLua + keysLua + unheldLua + claimedLua + strikeLua + claimLua + recordLua + touchLua + answerLua + rememberLua + `
 local before = recorded(KEYS[6], KEYS[7], ARGV[9], ARGV[10], ARGV[11])
 if before then return before end
 local checked = tonumber(ARGV[7])
@@ -48,14 +48,11 @@ end
 
 local refs = {}
 for i = 14, #ARGV do refs[i - 13] = ARGV[i] end
-local held = {}
-if redis.call('EXISTS', KEYS[2]) == 1 then held = pending(refs, tonumber(ARGV[2])) end
+local count, list = redis.call('ZCARD', KEYS[2]), {}
+unheld(refs, count, ARGV[2], list)
 local limit, page, rest = tonumber(ARGV[3]), {}, {}
-for i = 1, #refs do
-  if not held[i] then
-    local list = #page < limit and page or rest
-    list[#list + 1] = refs[i]
-  end
+for i = 1, #list do
+  if i <= limit then page[i] = list[i] else rest[i - limit] = list[i] end
 end
 local first = ARGV[13] == '0' and redis.call('EXISTS', KEYS[3], KEYS[5]) == 0
 ` + roomLua + `
@@ -64,9 +61,8 @@ for from = 1, #rest, 1000 do
   redis.call('RPUSH', KEYS[1], unpack(rest, from, math.min(from + 999, #rest)))
 end
 if #rest > 0 then redis.call('PEXPIRE', KEYS[1], ARGV[4]) end
-redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', ARGV[2])
-claim(page, ARGV[1], ARGV[5])
-if #page > 0 then strike(KEYS[4], setof(keysof(page, 1, #page), 1)) end
+if count > 0 then redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', ARGV[2]) end
+claim(page, ARGV[1], ARGV[5], KEYS[4])
 redis.call('SET', KEYS[3], ARGV[1], 'EX', ARGV[6])
 return remember(KEYS[6], ARGV[9], ARGV[10], ARGV[11], ARGV[12], page, #rest > 0 and 1 or 0, first)
 `)
@@ -113,23 +109,20 @@ func (s *Sessions) Replace(ctx context.Context, r cache.Replace) (cache.Page, er
 //
 // Pending refs are popped and dropped, and others popped in their place. Refs that are handed out
 // are also removed from the other session: by the time that is paged they may no longer be pending.
-var popScript = redis.NewScript(keysLua + pendingLua + claimedLua + claimLua + strikeLua + recordLua + touchLua + answerLua + rememberLua + `
+var popScript = redis.NewScript(hitLua + keysLua + unheldLua + claimedLua + strikeLua + claimLua + recordLua + touchLua + answerLua + rememberLua + `
 local before = recorded(KEYS[4], KEYS[5], ARGV[5], ARGV[6], ARGV[7])
 if before then return before end
 ` + roomLua + `
-local expired, limit, page = tonumber(ARGV[2]), tonumber(ARGV[3]), {}
-while #page < limit do
-  local refs = redis.call('LPOP', KEYS[1], math.min(limit - #page, 1000))
-  if not refs or #refs == 0 then break end
-  local held = pending(refs, expired)
-  for i = 1, #refs do
-    if not held[i] then page[#page + 1] = refs[i] end
-  end
+local count, limit, page, left = redis.call('ZCARD', KEYS[2]), tonumber(ARGV[3]), {}, true
+while #page < limit and left do
+  local most = math.min(limit - #page, 1000)
+  local refs = redis.call('LPOP', KEYS[1], most) or {}
+  unheld(refs, count, ARGV[2], page)
+  left = #refs == most
 end
 
-claim(page, ARGV[1], ARGV[4])
-if #page > 0 then strike(KEYS[3], setof(keysof(page, 1, #page), 1)) end
-local more = redis.call('LLEN', KEYS[1]) > 0 and 1 or 0
+claim(page, ARGV[1], ARGV[4], KEYS[3])
+local more = left and redis.call('LLEN', KEYS[1]) > 0 and 1 or 0
 local record = (#page > 0 or ARGV[7] ~= '0') and KEYS[4]
 return remember(record, ARGV[5], ARGV[6], ARGV[7], ARGV[8], page, more)
 `)

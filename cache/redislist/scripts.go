@@ -32,20 +32,54 @@ local function keysof(refs, first, last)
 end
 `
 
-// pendingLua reports for each ref whether it is pending: one of its keys is in the set KEYS[2] with
-// a score above expired. ZMSCORE gets at most 1,000 members at once, because a Lua call takes a
-// limited number of arguments.
-const pendingLua = `
-local function pending(refs, expired)
-  local held = {}
-  for from = 1, #refs, 500 do
-    local keys, of = keysof(refs, from, math.min(from + 499, #refs))
-    local scores = redis.call('ZMSCORE', KEYS[2], unpack(keys))
-    for i = 1, #keys do
-      if scores[i] and tonumber(scores[i]) > expired then held[of[i]] = true end
+// hitLua tells whether the group or the id of a ref is in a set of keys.
+const hitLua = `
+local find, sub, byte = string.find, string.sub, string.byte -- called for each ref of a session: local names are faster
+local separator = byte('|')
+
+local function hit(ref, keys)
+  if keys[ref] then return true end
+  local bar = find(ref, '|', 1, true)
+  if not bar then return false end
+  if keys[sub(ref, 1, bar - 1)] then return true end
+  if byte(ref, bar + 1) == separator then return false end -- the id is the group
+  local marks = find(ref, '|', bar + 1, true) or #ref + 1
+  return keys[sub(ref, bar + 1, marks - 1)]
+end
+
+local function setof(list, first, step)
+  local set = {}
+  for i = first, #list, step or 1 do set[list[i]] = true end
+  return set
+end
+`
+
+// unheldLua moves refs to a list, except those that are pending: one of their keys is in the set
+// KEYS[2], which has count members, with a score above expired. A set that is not much larger than
+// the list is read whole: in a listpack, looking up one member reads half the set. ZMSCORE gets at
+// most 1,000 members at once, because a Lua call takes a limited number of arguments.
+const unheldLua = `
+local function unheld(refs, count, expired, list)
+  if count == 0 then
+    for i = 1, #refs do list[#list + 1] = refs[i] end
+  elseif count <= 2 * #refs then
+    local held = setof(redis.call('ZRANGEBYSCORE', KEYS[2], '(' .. expired, '+inf'), 1)
+    for i = 1, #refs do
+      if not hit(refs[i], held) then list[#list + 1] = refs[i] end
+    end
+  else
+    local oldest, held = tonumber(expired), {}
+    for from = 1, #refs, 500 do
+      local keys, of = keysof(refs, from, math.min(from + 499, #refs))
+      local scores = redis.call('ZMSCORE', KEYS[2], unpack(keys))
+      for i = 1, #keys do
+        if scores[i] and tonumber(scores[i]) > oldest then held[of[i]] = true end
+      end
+    end
+    for i = 1, #refs do
+      if not held[i] then list[#list + 1] = refs[i] end
     end
   end
-  return held
 end
 `
 
@@ -58,15 +92,27 @@ var claimedLua = func() string {
 	}
 	return strings.NewReplacer("$mark", feed.GivenMark, "$sources", letters.String(), "$post", feed.PostPrefix).Replace(`
 local function claimed(refs, first, last)
-  local keys = keysof(refs, first, last)
+  local keys, n = {}, 0
   for i = first, last do
-    local group, id, marks = string.match(refs[i], '^([^|]*)|?([^|]*)|?(.*)$')
-    local source = string.match(marks, '[$sources]')
-    if id == '' then id = group end
+    local group, id, source = refs[i], refs[i], nil
+    if find(group, '|', 1, true) then
+      local marks
+      group, id, marks = string.match(group, '^([^|]*)|([^|]*)|?(.*)$')
+      source = string.match(marks, '[$sources]')
+      if id == '' then id = group end
+      if id ~= group then
+        n = n + 1
+        keys[n] = id
+      end
+    end
+    n = n + 1
+    keys[n] = group
     if source then
-      keys[#keys + 1] = '$mark' .. source .. '$mark' .. group
-    elseif string.find(id, '$post', 1, true) == 1 then
-      keys[#keys + 1] = '$mark' .. id
+      n = n + 1
+      keys[n] = '$mark' .. source .. '$mark' .. group
+    elseif find(id, '^$post') then
+      n = n + 1
+      keys[n] = '$mark' .. id
     end
   end
   return keys
@@ -74,54 +120,34 @@ end
 `)
 }()
 
-// claimLua adds a page to the pending set KEYS[2].
+// claimLua adds a page to the pending set KEYS[2] and removes it from the agent's other session.
 const claimLua = `
-local function claim(page, now, ttl)
+local function claim(page, now, ttl, other)
   for from = 1, #page, 250 do
-    local adds = {}
-    for _, key in ipairs(claimed(page, from, math.min(from + 249, #page))) do
-      adds[#adds + 1], adds[#adds + 2] = now, key
-    end
+    local keys, adds = claimed(page, from, math.min(from + 249, #page)), {}
+    for i = 1, #keys do adds[2 * i - 1], adds[2 * i] = now, keys[i] end
     redis.call('ZADD', KEYS[2], unpack(adds))
+    strike(other, keys, 1, 1)
   end
   if #page > 0 then redis.call('EXPIRE', KEYS[2], ttl) end
 end
 `
 
-// strikeLua removes refs with a group or id in a set from a session, and returns the number of refs
-// removed. They are overwritten and then removed in one pass: that needs no memory, and the session
-// keeps its TTL.
+// strikeLua removes refs with a group or id in a list from a session; the keys are every step-th
+// value from the first on. The refs are overwritten and then removed in one pass: that needs no
+// memory, and the session keeps its TTL.
 const strikeLua = `
-local find, sub = string.find, string.sub -- called for each ref of a session: local names are faster
-
-local function strike(session, out)
-  local refs, gone = redis.call('LRANGE', session, 0, -1), 0
+local function strike(session, list, first, step)
+  local refs, gone = redis.call('LRANGE', session, 0, -1), false
+  if #refs == 0 then return end
+  local out = setof(list, first, step)
   for i = 1, #refs do
-    local ref = refs[i]
-    local hit = out[ref]
-    if not hit then
-      local bar = find(ref, '|', 1, true)
-      if bar then
-        hit = out[sub(ref, 1, bar - 1)]
-        if not hit then
-          local marks = find(ref, '|', bar + 1, true) or #ref + 1
-          hit = out[sub(ref, bar + 1, marks - 1)]
-        end
-      end
-    end
-    if hit then
+    if hit(refs[i], out) then
       redis.call('LSET', session, i - 1, '')
-      gone = gone + 1
+      gone = true
     end
   end
-  if gone > 0 then redis.call('LREM', session, 0, '') end
-  return gone
-end
-
-local function setof(list, first, step)
-  local set = {}
-  for i = first, #list, step or 1 do set[list[i]] = true end
-  return set
+  if gone then redis.call('LREM', session, 0, '') end
 end
 `
 

@@ -27,7 +27,7 @@ import (
 // are not pending, have been taken back before: a client resends a script whose reply was lost.
 // Refs that other calls hold are not changed. Withdrawn refs were shown elsewhere meanwhile: they
 // stay pending and are not restored.
-var takeBackScript = redis.NewScript(keysLua + claimedLua + letGoLua + recordLua + touchLua + strikeLua + `
+var takeBackScript = redis.NewScript(hitLua + claimedLua + letGoLua + recordLua + touchLua + `
 local restore, omit = ARGV[2] == 'restore', ARGV[2] == 'omit'
 local r, free = nil, {}
 if KEYS[3] then
@@ -94,7 +94,7 @@ func (s *Sessions) undo(ctx context.Context, step, agent string, refs []feed.Ref
 //	reply    0
 //
 // Withdrawn refs were shown elsewhere meanwhile and stay pending, as do refs that other calls hold.
-var abandonScript = redis.NewScript(keysLua + claimedLua + letGoLua + recordLua + touchLua + `
+var abandonScript = redis.NewScript(hitLua + claimedLua + letGoLua + recordLua + touchLua + `
 local function clear()
   if ARGV[3] == '0' then redis.call('DEL', KEYS[2]) else redis.call('SET', KEYS[2], 'x', 'EX', ARGV[3]) end
 end
@@ -146,7 +146,7 @@ func (s *Sessions) Abandon(ctx context.Context, agent string, call cache.Call) e
 //
 // The pending set is changed first, because that needs memory: if Redis has none, nothing changes.
 // ZADD gets at most 500 groups, because a Lua call takes a limited number of arguments.
-var withdrawScript = redis.NewScript(strikeLua + `
+var withdrawScript = redis.NewScript(hitLua + strikeLua + `
 for from = 2, #ARGV, 1000 do
   local to = math.min(from + 999, #ARGV)
   if redis.call('ZADD', KEYS[1], 'GT', 'CH', unpack(ARGV, from, to)) <= (to - from) / 2 then
@@ -156,8 +156,7 @@ for from = 2, #ARGV, 1000 do
   end
 end
 redis.call('EXPIRE', KEYS[1], ARGV[1])
-local out = setof(ARGV, 3, 2)
-for k = 2, #KEYS do strike(KEYS[k], out) end
+for k = 2, #KEYS do strike(KEYS[k], ARGV, 3, 2) end
 return 0
 `)
 
