@@ -83,8 +83,8 @@ func (c *call) abandonFrom(failed error) (from cache.Call, some bool) {
 // pop takes a page from the session.
 func (c *call) pop(ctx context.Context, n int) (page, error) {
 	s := c.stages
-	ctx, end := s.enter(ctx, pageStage)
-	defer end()
+	ctx, timed := s.enter(ctx, pageStage)
+	defer timed.end()
 	p, err := s.stores.Sessions.Pop(ctx, cache.Pop{Agent: c.Agent, Limit: n, Now: s.cfg.Clock(), Call: c.next()})
 	c.stepDone(ctx, p, err)
 	return page{Page: p}, err
@@ -94,8 +94,8 @@ func (c *call) pop(ctx context.Context, n int) (page, error) {
 // is not the agent's first refresh.
 func (c *call) replace(ctx context.Context, found *chosen, known bool) (page, error) {
 	s := c.stages
-	ctx, end := s.enter(ctx, pageStage)
-	defer end()
+	ctx, timed := s.enter(ctx, pageStage)
+	defer timed.end()
 	p, err := s.stores.Sessions.Replace(ctx, cache.Replace{
 		Agent: c.Agent, Ranked: found.session(), Limit: c.Limit,
 		Now: s.cfg.Clock(), Call: c.next(), CheckedAt: found.checkedAt, Known: known,

@@ -177,8 +177,8 @@ func (x *explaining) outside(ctx context.Context, out *api.ExplainedItem) error 
 	}
 	out.Reason = fmt.Sprintf("Its score of %.4g is behind the %.4g of the last of the %d candidates, which were recalled in %s; "+
 		"recall continues only %s.", out.Score, x.last.Score, n, plural(x.out.Counts.Rounds, "round"), ends)
-	inside, end := x.enter(ctx, dedupStage)
-	defer end()
+	inside, timed := x.enter(ctx, dedupStage)
+	defer timed.end()
 	checked, err := x.stages.stores.Seen.Check(inside, x.r.Agent, []string{out.Group}, x.now)
 	if x.stages.failOpen.allows(ctx, err) {
 		return nil

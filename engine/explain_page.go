@@ -64,8 +64,8 @@ func (x *explaining) page(ctx context.Context) error {
 // page, and sets the outcomes of the survivors. A candidate that cannot be read counts as
 // unchanged.
 func (x *explaining) contents(ctx context.Context, outcomes map[string]api.Outcome) error {
-	ctx, end := x.enter(ctx, hydrateStage)
-	defer end()
+	ctx, timed := x.enter(ctx, hydrateStage)
+	defer timed.end()
 	ids := convert.Each(x.out.Candidates, func(c api.Explained) string { return c.ID })
 	docs, _, err := x.stages.stores.Catalog.Hydrate(ctx, x.r.Agent, ids)
 	if err != nil && (len(docs) != len(ids) || !down(ctx, err)) {

@@ -83,7 +83,7 @@ var (
 
 // enter is [Config.enter] for an explanation, which reports times in the answer, not in the
 // metrics.
-func (x *explaining) enter(ctx context.Context, s stage) (context.Context, func()) {
+func (x *explaining) enter(ctx context.Context, s stage) (context.Context, running) {
 	to := map[string]*float64{
 		profileTime.name: &x.out.Times.Profile, recallStage.name: &x.out.Times.Recall, dedupStage.name: &x.out.Times.Dedup,
 		hydrateStage.name: &x.out.Times.Hydrate, factorsTime.name: &x.out.Times.Factors,
@@ -97,8 +97,8 @@ func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 
 
 // open reads the inputs of a refresh, unless the request overrides them.
 func (x *explaining) open(ctx context.Context) error {
-	ctx, end := x.enter(ctx, profileTime)
-	defer end()
+	ctx, timed := x.enter(ctx, profileTime)
+	defer timed.end()
 	profile, err := x.stages.profile(ctx, x.r.Agent)
 	if err != nil {
 		return err
@@ -271,8 +271,8 @@ func (x *explaining) factors(ctx context.Context) error {
 }
 
 func (x *explaining) ask(ctx context.Context, ids []string) ([]recall.Factors, error) {
-	ctx, end := x.enter(ctx, factorsTime)
-	defer end()
+	ctx, timed := x.enter(ctx, factorsTime)
+	defer timed.end()
 	factors, err := x.stages.factors(ctx, x.query, ids)
 	if x.stages.cfg.isPast(x.query.Origin) { // the readers until then are not known
 		for i := range factors {

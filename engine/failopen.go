@@ -124,8 +124,8 @@ func (f *failOpen) unknown(ctx context.Context, agent string, refs []feed.Ref) (
 	if missing == 0 || len(refs) == 0 {
 		return refs, missing
 	}
-	ctx, end := f.cfg.enter(ctx, dedupStage)
-	defer end()
+	ctx, timed := f.cfg.enter(ctx, dedupStage)
+	defer timed.end()
 	recorded, err := f.stores.Recovery.Recorded(ctx, agent, feed.Keys(refs), f.cfg.Clock())
 	if err != nil {
 		f.cfg.Log.WarnContext(ctx, "could not check a page for items recorded meanwhile; it is returned unchecked", "agent", agent, "error", err)

@@ -158,17 +158,28 @@ func newStage(name string) stage {
 	return stage{name: name, seconds: stageSeconds.WithLabelValues(name)}
 }
 
-// enter begins a stage; the function it returns ends it.
-func (c *Config) enter(ctx context.Context, s stage) (context.Context, func()) {
-	timer := prometheus.NewTimer(s.seconds)
-	if c.Tracer == nil {
-		return ctx, func() { timer.ObserveDuration() }
+// running is a stage that has begun. It is a value, so that the stages of a page allocate nothing;
+// the zero value is not measured.
+type running struct {
+	timer prometheus.Timer
+	span  trace.Span // nil if not traced
+}
+
+// enter begins a stage.
+func (c *Config) enter(ctx context.Context, s stage) (context.Context, running) {
+	r := running{timer: *prometheus.NewTimer(s.seconds)}
+	if c.Tracer != nil {
+		ctx, r.span = c.Tracer.Start(ctx, s.name)
 	}
-	ctx, span := c.Tracer.Start(ctx, s.name)
-	return ctx, func() {
-		span.End()
-		timer.ObserveDuration()
+	return ctx, r
+}
+
+// end ends the stage.
+func (r running) end() {
+	if r.span != nil {
+		r.span.End()
 	}
+	r.timer.ObserveDuration()
 }
 
 // untraced is the span of a request that is not traced.

@@ -160,8 +160,8 @@ func (e *Engine) afterSession(ctx context.Context, c *call, t *attempts) (err er
 		t.plan = fromRecall
 		return nil
 	}
-	inside, end := e.cfg.enter(ctx, turnStage)
-	defer end()
+	inside, timed := e.cfg.enter(ctx, turnStage)
+	defer timed.end()
 	t.turn, err = e.turns.enter(inside, turnOf{c.Agent, c.Feed}, e.cfg.Clock(), e.cfg.Coalesce)
 	if err != nil {
 		return err
@@ -234,8 +234,8 @@ func (e *Engine) refresh(ctx context.Context, c *call, t *attempts) (page, error
 
 // open reads for whom a refresh recalls and, concurrently, the page of the call's request id, if any.
 func (e *Engine) open(ctx context.Context, c *call, t *attempts) (before page, err error) {
-	ctx, end := e.cfg.enter(ctx, openStage)
-	defer end()
+	ctx, timed := e.cfg.enter(ctx, openStage)
+	defer timed.end()
 	var p feed.Profile
 	if c.RequestID == "" || c.step > 0 {
 		p, err = e.stages.profile(ctx, c.Agent)

@@ -140,8 +140,8 @@ func (r *rounds) next(ctx context.Context) bool {
 }
 
 func (r *rounds) recall(ctx context.Context) error {
-	ctx, end := r.stages.enter(ctx, recallStage)
-	defer end()
+	ctx, timed := r.stages.enter(ctx, recallStage)
+	defer timed.end()
 	got, err := r.supply.ask(ctx, r)
 	r.rest = r.since.only(ofOthers(got, r.agent))
 	if err != nil {
@@ -190,9 +190,9 @@ func (s *scratch) take(candidates []feed.Candidate) {
 // down and the engine fails open, it checks only this process's memory.
 func (r *rounds) check(ctx context.Context) error {
 	s := r.stages
-	inside, end := s.enter(ctx, dedupStage)
+	inside, timed := s.enter(ctx, dedupStage)
 	checked, err := s.stores.Seen.Check(inside, r.agent, r.keys, s.at())
-	end()
+	timed.end()
 	blind := s.failOpen.allows(ctx, err)
 	switch {
 	case blind:

@@ -136,4 +136,4 @@ func (e *Engine) Preview(ctx context.Context, agent string, limit int, since tim
 }
 
 // uncounted is [Config.enter] without measuring, for work that no reader waits for.
-func uncounted(ctx context.Context, _ stage) (context.Context, func()) { return ctx, func() {} }
+func uncounted(ctx context.Context, _ stage) (context.Context, running) { return ctx, running{} }

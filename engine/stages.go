@@ -27,7 +27,7 @@ type stages struct {
 
 	at      feed.Clock // determines the dedup window, and which items are in the future
 	recall  recall.Source
-	enter   func(context.Context, stage) (context.Context, func())
+	enter   func(context.Context, stage) (context.Context, running)
 	counted bool                       // in metrics
 	scores  map[homeProposal]homeScore // of home, for explanations; nil otherwise
 }
@@ -95,8 +95,8 @@ func (s *stages) hydrate(ctx context.Context, agent string, refs []feed.Ref) (hy
 	if len(refs) == 0 {
 		return hydrated{docs: []feed.Doc{}}, nil
 	}
-	ctx, end := s.enter(ctx, hydrateStage)
-	defer end()
+	ctx, timed := s.enter(ctx, hydrateStage)
+	defer timed.end()
 	docs, profile, err := s.stores.Catalog.Hydrate(ctx, agent, feed.IDs(refs))
 	if err != nil && (len(docs) != len(refs) || !down(ctx, err)) {
 		return hydrated{missing: degraded.Catalog}, err

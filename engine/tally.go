@@ -232,9 +232,9 @@ func (e *Engine) wasShown(ctx context.Context, agent string, refs []feed.Ref) ([
 			keys = append(keys, r.GivenKey())
 		}
 	}
-	inside, end := e.cfg.enter(ctx, dedupStage)
+	inside, timed := e.cfg.enter(ctx, dedupStage)
 	checked, err := e.stores.Seen.Check(inside, agent, keys, e.cfg.Clock())
-	end()
+	timed.end()
 	if e.failOpen.allows(ctx, err) {
 		return slices.Repeat([]wasShown{{shown: true, given: true}}, len(refs)), nil
 	}

@@ -93,8 +93,8 @@ func (e *Engine) why(ctx context.Context, agent string, profile *feed.Profile, a
 	if len(a.Docs) == 0 || profile == nil {
 		return
 	}
-	ctx, end := e.cfg.enter(ctx, whyStage)
-	defer end()
+	ctx, timed := e.cfg.enter(ctx, whyStage)
+	defer timed.end()
 	if e.cfg.RoundsFor > 0 {
 		inTime, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)

@@ -54,6 +54,17 @@ func TestHead(t *testing.T) {
 	}
 }
 
+// TestHeadAllocations: reading the head of an item that is its own group, as most are, copies nothing.
+func TestHeadAllocations(t *testing.T) {
+	doc := Doc{ID: "an_id_of_more_than_thirty_two_bytes", JSON: json.RawMessage(`{"id":"an_id_of_more_than_thirty_two_bytes","title":"t","update_time":7}`)}
+	assert.Zero(t, testing.AllocsPerRun(100, func() {
+		group, _, err := doc.Head()
+		if group != doc.ID || err != nil {
+			panic(err)
+		}
+	}))
+}
+
 // FuzzHead compares the partial parser with the full one.
 func FuzzHead(f *testing.F) {
 	f.Add([]byte(`{"id":"a","group_id":"g","title":"t","update_time":7,"x":{"group_id":"h"}}`))

@@ -52,7 +52,7 @@ func (s *server) handle(name string, fn func(*call) error) gin.HandlerFunc {
 	return func(g *gin.Context) {
 		c := s.calls.Get().(*call)
 		*c = call{gin: g, start: time.Now(), in: c.in, out: c.out[:0]}
-		c.id = requestID(g.Request.Header.Get("X-Request-ID"))
+		c.id = requestID(g.Request.Header["X-Request-Id"])
 		g.Writer.Header()["X-Request-Id"] = []string{c.id}
 		if s.deps.Drain.draining() { // makes proxies with persistent connections open the next one to another server
 			g.Writer.Header()["Connection"] = closing
@@ -211,10 +211,10 @@ func (c *call) trace(route route, status int) {
 // gone reports whether the client has disconnected.
 func (c *call) gone() bool { return c.gin.Request.Context().Err() == context.Canceled }
 
-// requestID returns the caller's request id if it is safe to log, else a new one.
-func requestID(given string) string {
-	if given != "" && len(given) <= 128 && strings.IndexFunc(given, unfitForID) < 0 {
-		return given
+// requestID returns the first of the caller's request ids if it is safe to log, else a new one.
+func requestID(given []string) string {
+	if len(given) > 0 && given[0] != "" && len(given[0]) <= 128 && strings.IndexFunc(given[0], unfitForID) < 0 {
+		return given[0]
 	}
 	var raw [8]byte
 	for i, bits := 0, rand.Uint64(); i < len(raw); i, bits = i+1, bits>>8 {

@@ -300,10 +300,10 @@ func BenchmarkMeter(b *testing.B) {
 
 func TestRequestIDs(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, "a-B_9.:/+=@", requestID("a-B_9.:/+=@"))
+	require.Equal(t, "a-B_9.:/+=@", requestID([]string{"a-B_9.:/+=@"}))
 	seen := map[string]bool{}
 	for _, unfit := range []string{"", "a b", "a\nb", "ü", `a"b`, strings.Repeat("a", 129)} {
-		id := requestID(unfit)
+		id := requestID([]string{unfit})
 		require.Regexp(t, "^[0-9a-f]{16}$", id)
 		seen[id] = true
 	}

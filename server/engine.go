@@ -24,11 +24,15 @@ const (
 )
 
 func (b *builder) engineConfig(live *ranking.Live, tracing *telemetry.Tracing) engine.Config {
+	var begin func(context.Context) context.Context
+	if b.cfg.UsesRedis() || b.cfg.UsesPostgres() { // the services that a request gives up at the first call without an answer
+		begin = breaker.Begin
+	}
 	return engine.Config{
 		Clock: b.clock, Log: b.log, Rankings: live, N: b.cfg.Recall.N, RoundsFor: b.cfg.Server.RequestTimeout / roundsShare,
 		OriginStep: max(originStep, b.sharedFor), Coalesce: b.coalesce,
 		ShowAgain:    b.cfg.Dedup.WhenExhausted == configs.ExhaustedOldest,
-		RecordServed: b.cfg.Impressions.On == configs.OnServed, Remember: b.cfg.UsesRedis(), Begin: breaker.Begin, Tracer: tracing.Tracer(),
+		RecordServed: b.cfg.Impressions.On == configs.OnServed, Remember: b.cfg.UsesRedis(), Begin: begin, Tracer: tracing.Tracer(),
 	}
 }
 

@@ -64,6 +64,9 @@ var wrongServer = []string{"READONLY", "MASTERDOWN", "LOADING", "NOREPLICAS"}
 // WrongServer reports whether a reply came from a server that is not the master, or not one that may
 // act as such. The command was not run.
 func WrongServer(err error) bool {
+	if err == nil {
+		return false
+	}
 	var reply redis.Error
 	if !errors.As(err, &reply) {
 		return false
@@ -121,6 +124,9 @@ func Uncertain(err error) bool {
 // Silent reports whether Redis did not answer a call, so that the call lasted until its timeout. A
 // server that answers that it is unavailable is not silent, nor is one whose replicas lag.
 func Silent(err error) bool {
+	if !Unreachable(err) {
+		return false
+	}
 	var reply redis.Error
-	return Unreachable(err) && !errors.As(err, &reply) && !errors.Is(err, ErrShort)
+	return !errors.As(err, &reply) && !errors.Is(err, ErrShort)
 }

@@ -169,3 +169,12 @@ func TestPendingTTL(t *testing.T) {
 		assert.Equal(t, want, PendingTTL(counts), "entries that count for %s", counts)
 	}
 }
+
+// TestErrorAllocations: each command of a request asks what its error means, and most have none.
+func TestErrorAllocations(t *testing.T) {
+	assert.Zero(t, testing.AllocsPerRun(100, func() {
+		if Unreachable(nil) || WrongServer(nil) || Silent(nil) || Silent(redis.Nil) {
+			panic("nil is not an error")
+		}
+	}))
+}
