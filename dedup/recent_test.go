@@ -55,3 +55,17 @@ func TestReclaim(t *testing.T) {
 		{Agent: "u_2", Group: "a"}: 3, {Agent: "u_1", Group: "c"}: 4,
 	}, w.recorded)
 }
+
+// TestNothingToReclaim: deliveries to a store without replicas are not kept.
+func TestNothingToReclaim(t *testing.T) {
+	t.Parallel()
+	w := newFlaky()
+	r, err := dedup.NewRecorder(t.Context(), w, time.Now, dedup.RecorderConfig{NoFailover: true})
+	require.NoError(t, err)
+	require.NoError(t, r.Confirm(t.Context(), "u_1", []string{"a"}))
+	require.NoError(t, r.Reclaim(t.Context(), func(context.Context, string, []string, time.Time) error {
+		return errors.New("nothing is withdrawn")
+	}, time.Time{}))
+	r.Close(t.Context())
+	assert.Equal(t, map[dedup.Impression]int{{Agent: "u_1", Group: "a"}: 1}, w.recorded)
+}

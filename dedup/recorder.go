@@ -41,6 +41,9 @@ type RecorderConfig struct {
 	Grace   time.Duration // wait between confirmation and leaving the pending set; 10s
 	GiveUp  time.Duration // how long a failing batch is retried before it is deferred; 30s
 	Timeout time.Duration // deadline of one write; 5s
+	// NoFailover means that the store cannot lose confirmed writes to a failover. No deliveries are
+	// then kept for [Recorder.Reclaim].
+	NoFailover bool
 	Logger  *slog.Logger  // nil disables logging
 }
 
@@ -140,10 +143,12 @@ func (r *Recorder) Confirm(ctx context.Context, agent string, groups []string) e
 	}
 }
 
-// remember enqueues a delivery and stores it in case it must be repeated ([Recorder.Reclaim]).
+// remember enqueues a delivery, and keeps it if it may have to be repeated ([Recorder.Reclaim]).
 func (r *Recorder) remember(d delivery) {
 	d.at = r.clock()
-	r.recent.add(d, r.cfg.Grace+recentBeyond)
+	if !r.cfg.NoFailover {
+		r.recent.add(d, r.cfg.Grace+recentBeyond)
+	}
 	r.enqueue(d)
 }
 

@@ -127,6 +127,7 @@ func (a *App) start(ctx context.Context, cfg engine.Config, tracing *telemetry.T
 func (b *builder) openRecorder(ctx context.Context, store dedup.Store) (*dedup.Recorder, error) {
 	cfg := b.recording
 	cfg.Grace, cfg.Timeout, cfg.Logger = b.pauses.settle, b.cfg.Server.RequestTimeout, b.log
+	cfg.NoFailover = !b.cfg.UsesRedis()
 	recorder, err := dedup.NewRecorder(ctx, store, b.clock, cfg)
 	if err != nil {
 		return nil, err
