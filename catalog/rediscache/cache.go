@@ -55,6 +55,7 @@ type Cache struct {
 	keys      rediskeys.Keys
 	cfg       Config
 	downUntil atomic.Int64 // reads bypass Redis until then, Unix nanoseconds
+	lately    lately       // items that prefetches have found
 }
 
 var _ catalog.Catalog = (*Cache)(nil)
@@ -67,6 +68,7 @@ func New(next catalog.Catalog, client redis.Cmdable, cfg Config) *Cache {
 		cfg.Clock = time.Now
 	}
 	c := &Cache{next: next, client: client, keys: rediskeys.For(client, cfg.KeyPrefix), cfg: cfg}
+	c.lately.period = min(knownFor, cfg.Tombstone)
 	// The outcome of a failed write is not known, so its items get tombstones too.
 	c.WriteHook = catalog.WriteHook{Catalog: next, OnWrite: func(ids []string) func(context.Context, catalog.Written) error {
 		return func(ctx context.Context, _ catalog.Written) error { return c.bury(ctx, ids) }

@@ -24,14 +24,19 @@ return 1
 `
 
 // Prefetch implements [catalog.Catalog]. It reads again the items with less than half of their
-// TTL left, so that all are cached for at least that long. It does not transfer cached
-// contents: if nothing must be read, it takes one round trip.
+// TTL left, so that all are cached for at least that long, less [knownFor]. It does not transfer
+// cached contents: if nothing must be read, it takes one round trip, and none for items that were
+// found lately.
 func (c *Cache) Prefetch(ctx context.Context, ids []string) error {
 	if len(ids) == 0 {
 		return nil
 	}
 	if c.down() {
 		return fmt.Errorf("%w: prefetch: the content cache was unreachable recently", catalog.ErrUnavailable)
+	}
+	ids = c.lately.unknown(ids, c.cfg.Clock())
+	if len(ids) == 0 {
+		return nil
 	}
 	expiring, err := c.expiring(ctx, ids)
 	if err != nil || len(expiring) == 0 {
@@ -47,7 +52,7 @@ func (c *Cache) Prefetch(ctx context.Context, ids []string) error {
 // expiring returns the items that are not cached or expire soon. They include tombstones, which
 // may have expired by the time the item is read.
 func (c *Cache) expiring(ctx context.Context, ids []string) (out []string, err error) {
-	pipe := c.client.Pipeline()
+	pipe, now := c.client.Pipeline(), c.cfg.Clock()
 	lives := make([]*redis.DurationCmd, len(ids))
 	for i, id := range ids {
 		lives[i] = pipe.PTTL(ctx, c.keys.Item(id))
@@ -59,6 +64,8 @@ func (c *Cache) expiring(ctx context.Context, ids []string) (out []string, err e
 	for i, id := range ids {
 		if lives[i].Val() < itemTTL/2 {
 			out = append(out, id)
+		} else {
+			c.lately.add(id, now)
 		}
 	}
 	return out, nil

@@ -50,6 +50,8 @@ func TestPrefetchReadsMissing(t *testing.T) {
 		g.err = nil
 		put(t, g.Catalog, item("a", "A2")) // bypasses the cache
 		require.NoError(t, client.PExpire(t.Context(), c.keys.Item("a"), itemTTL/2-time.Second).Err())
+		require.EqualValues(t, 0, prefetch(t, c, g, "a", "b"), "they were found lately")
+		c.cfg.Clock = func() time.Time { return time.Now().Add(knownFor) }
 		require.EqualValues(t, 1, prefetch(t, c, g, "a", "b"), "what is about to expire is read again")
 		require.Equal(t, []string{"A2", "B"}, titles(t, c, "a", "b"))
 		left, err := client.PTTL(t.Context(), c.keys.Item("a")).Result()
