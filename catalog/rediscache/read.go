@@ -37,64 +37,60 @@ func (c *Cache) lookup(ctx context.Context, ids []string, agents ...string) foun
 	if c.down() || len(agents)+len(ids) == 0 {
 		return got
 	}
-	pipe := c.client.Pipeline()
-	read := c.readItems(ctx, pipe, ids)
-	gets := make([]*redis.StringCmd, len(agents))
-	for i, agent := range agents {
-		gets[i] = pipe.Get(ctx, c.keys.Profile(agent))
+	keys := c.keys.AppendItems(make([]string, 0, len(ids)+len(agents)), ids)
+	for _, agent := range agents {
+		keys = append(keys, c.keys.Profile(agent))
 	}
-	// A cluster answers each command separately, so failures of single commands show below;
-	// this error is the first failure, or that a key is missing.
-	if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) {
-		c.failed(ctx, "read", err)
-	}
-	got.take(read())
+	values := c.read(ctx, keys)
+	got.take(values[:len(ids)])
 	for i, agent := range agents {
-		got.profiles[i] = c.readProfile(ctx, agent, gets[i])
+		got.profiles[i] = c.readProfile(ctx, agent, values[len(ids)+i])
 	}
 	metrics.ItemRedis.Hits.Add(float64(len(ids) - got.misses))
 	metrics.ItemRedis.Misses.Add(float64(got.misses))
 	return got
 }
 
-// readItems queues the read of the items and returns a function that returns their values
-// afterwards, "" if not cached. It is one MGET, or on a cluster, where the items are on
-// different servers, one GET each.
-func (c *Cache) readItems(ctx context.Context, pipe redis.Pipeliner, ids []string) func() []string {
-	if len(ids) == 0 {
-		return func() []string { return nil }
-	}
+// read returns the values of keys, "" for one that is missing or cannot be read. It is one MGET, or
+// on a cluster, where the keys are on different servers, one GET each.
+func (c *Cache) read(ctx context.Context, keys []string) []string {
+	pipe := c.client.Pipeline()
+	var mget *redis.StringSliceCmd
 	if c.keys.Cluster() {
-		gets := make([]*redis.StringCmd, len(ids))
-		for i, id := range ids {
-			gets[i] = pipe.Get(ctx, c.keys.Item(id))
+		for _, key := range keys {
+			pipe.Get(ctx, key)
 		}
-		return func() []string {
-			values := make([]string, len(ids))
-			for i, get := range gets {
-				values[i] = get.Val() // "" on an error
-			}
-			return values
+	} else {
+		// Not pipe.MGet, which boxes every value. The client writes a *string as the string, which
+		// avoids boxing the keys.
+		args := make([]any, 1, 1+len(keys))
+		args[0] = "mget"
+		for i := range keys {
+			args = append(args, &keys[i])
+		}
+		mget = redis.NewStringSliceCmd(ctx, args...)
+		_ = pipe.Process(ctx, mget)
+	}
+	// A cluster answers each command separately: this error is the first failure, or that a key is
+	// missing.
+	gets, err := pipe.Exec(ctx)
+	if err != nil && !errors.Is(err, redis.Nil) {
+		c.failed(ctx, "read", err)
+	}
+	if mget != nil && len(mget.Val()) == len(keys) {
+		return mget.Val()
+	}
+	values := make([]string, len(keys))
+	for i, get := range gets {
+		if one, ok := get.(*redis.StringCmd); ok {
+			values[i] = one.Val() // "" on an error
 		}
 	}
-	// Not pipe.MGet, which boxes every value. The client writes a *string as the string, which
-	// avoids boxing the keys.
-	keys, args := make([]string, len(ids)), make([]any, 1+len(ids))
-	args[0] = "mget"
-	for i, id := range ids {
-		keys[i] = c.keys.Item(id)
-		args[1+i] = &keys[i]
-	}
-	mget := redis.NewStringSliceCmd(ctx, args...)
-	_ = pipe.Process(ctx, mget)
-	return mget.Val
+	return values
 }
 
 // take copies the values into the docs, all in one allocation.
 func (f *found) take(values []string) {
-	if len(values) != len(f.docs) {
-		return // the read failed
-	}
 	size := 0
 	for _, v := range values {
 		size += len(v)
@@ -143,8 +139,8 @@ func (c *Cache) ProfilesOf(ctx context.Context, agents []string) ([]feed.Profile
 	return out, err
 }
 
-func (c *Cache) readProfile(ctx context.Context, agent string, cmd *redis.StringCmd) *knownProfile {
-	known := c.parseProfile(ctx, agent, cmd.Val())
+func (c *Cache) readProfile(ctx context.Context, agent, text string) *knownProfile {
+	known := c.parseProfile(ctx, agent, text)
 	if known == nil {
 		metrics.ProfileRedis.Misses.Inc()
 	} else {

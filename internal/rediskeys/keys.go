@@ -189,7 +189,30 @@ func (k Keys) DeadGraphEvents() string { return k.prefix + "freshet:events:dead"
 
 // Item is the key of an item in the form of answers. Type: string, JSON; empty for a short while
 // after a change. TTL: 10 min. Written by catalog/rediscache.
-func (k Keys) Item(id string) string { return k.prefix + "feed:item:" + id }
+func (k Keys) Item(id string) string { return k.prefix + itemKind + id }
+
+const itemKind = "feed:item:"
+
+// AppendItems appends the key of each item, all in one allocation.
+func (k Keys) AppendItems(keys, ids []string) []string {
+	size := len(ids) * (len(k.prefix) + len(itemKind))
+	for _, id := range ids {
+		size += len(id)
+	}
+	var b strings.Builder
+	b.Grow(size)
+	for _, id := range ids {
+		b.WriteString(k.prefix)
+		b.WriteString(itemKind)
+		b.WriteString(id)
+	}
+	for all, rest := b.String(), ids; len(rest) > 0; rest = rest[1:] {
+		n := len(k.prefix) + len(itemKind) + len(rest[0])
+		keys = append(keys, all[:n])
+		all = all[n:]
+	}
+	return keys
+}
 
 // Group is the key of the group of an item that was removed. Type: string. TTL: 8 days. Written by
 // catalog/rediscache.

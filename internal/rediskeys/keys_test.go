@@ -40,6 +40,7 @@ func TestKeys(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			k := test.keys
+			assert.Equal(t, []string{"before", k.Item("a"), k.Item("doc_9527"), k.Item("")}, k.AppendItems([]string{"before"}, []string{"a", "doc_9527", ""}))
 			assert.Equal(t, test.want, []string{
 				k.Filter(day, 0, 1), k.Filter(day, 3, 16), k.Shards(day), k.Session("u_1", feed.ForYou), k.Pending("u_1"),
 				k.Refreshed("u_1", feed.ForYou), k.Page("u_1", feed.ForYou, "r-9"),
