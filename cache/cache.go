@@ -72,6 +72,9 @@ type Page struct {
 	Replayed bool       // as Again, and the record was made by another call with the same request id
 	Shared   bool       // a further step, added to a record that was also returned to other calls
 	Next     int        // number of the call's next step
+	// Ahead holds the first refs left in the session, as [Sessions.Next] returns them; nil if the step
+	// did not list them, see [Pop.Ahead].
+	Ahead []feed.Ref
 	// First means that the call contains the agent's first refresh: the store knew of no earlier one
 	// within 8 days, in any feed, and [Replace.Known] was not set.
 	First bool
@@ -97,6 +100,9 @@ type Pop struct {
 	Limit int
 	Now   time.Time
 	Call  Call
+	// Ahead is the number of refs to return in [Page.Ahead]. A store in which [Sessions.Next] costs
+	// nothing may ignore it, and no store lists them for a step that was recorded before.
+	Ahead int
 }
 
 // Sessions stores one session per agent and feed; the pending set is shared by all feeds. Each

@@ -85,7 +85,11 @@ func (c *call) pop(ctx context.Context, n int) (page, error) {
 	s := c.stages
 	ctx, timed := s.enter(ctx, pageStage)
 	defer timed.end()
-	p, err := s.stores.Sessions.Pop(ctx, cache.Pop{Agent: c.Agent, Limit: n, Now: s.cfg.Clock(), Call: c.next()})
+	ahead := 0
+	if s.stores.Prefetch != nil {
+		ahead = c.Limit
+	}
+	p, err := s.stores.Sessions.Pop(ctx, cache.Pop{Agent: c.Agent, Limit: n, Now: s.cfg.Clock(), Call: c.next(), Ahead: ahead})
 	c.stepDone(ctx, p, err)
 	return page{Page: p}, err
 }

@@ -212,7 +212,7 @@ func (e *Engine) serve(ctx context.Context, r Request) (Answer, error) {
 func (e *Engine) answer(ctx context.Context, c *call, p page, got hydrated) Answer {
 	e.record(ctx, c, p, got)
 	if p.HasMore && p.from != sessionless {
-		e.stores.Prefetch.After(c.Agent, c.Feed, c.Limit)
+		e.stores.Prefetch.After(c.Agent, c.Feed, c.Limit, p.Ahead)
 	}
 	c.profile = got.profile
 	missing := p.missing | got.missing

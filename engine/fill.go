@@ -46,7 +46,11 @@ func fillPage(ctx context.Context, d pageSource, limit int, p *page) (hydrated, 
 	if len(got.lost) > 0 {
 		p.HasMore = true
 	}
-	d.restore(ctx, *p, got.undelivered(p.Refs))
+	back := got.undelivered(p.Refs)
+	if len(back) > 0 {
+		p.Ahead = nil // they return to the head of the session
+	}
+	d.restore(ctx, *p, back)
 	return got, nil
 }
 
@@ -88,7 +92,7 @@ func readOn(ctx context.Context, d pageSource, limit int, p *page, got hydrated,
 		if takeErr != nil || len(more.Refs) == 0 {
 			break
 		}
-		taken, p.HasMore = slices.Concat(taken, more.Refs), more.HasMore
+		taken, p.HasMore, p.Ahead = slices.Concat(taken, more.Refs), more.HasMore, more.Ahead
 		if more.Shared {
 			break
 		}
@@ -131,7 +135,7 @@ func topUp(ctx context.Context, d pageSource, limit int, p *page, got *hydrated)
 			return
 		}
 		got.add(fill)
-		p.HasMore = more.HasMore
+		p.HasMore, p.Ahead = more.HasMore, more.Ahead
 		missing -= len(fill.docs)
 	}
 }

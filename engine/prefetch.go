@@ -32,8 +32,14 @@ type Prefetcher struct {
 	workers  sync.WaitGroup
 
 	mu      sync.Mutex
-	waiting map[turnOf]int // how many items of each session to read; each session is queued once
+	waiting map[turnOf]nextPage // what to read of each session; each session is queued once
 	queue   chan turnOf
+}
+
+// nextPage is what to read ahead of a session.
+type nextPage struct {
+	n    int        // number of items
+	refs []feed.Ref // the items, if they are known; otherwise they are looked up
 }
 
 // NewPrefetcher starts a Prefetcher; Close stops it. It uses the values of ctx and ignores its
@@ -42,7 +48,7 @@ type Prefetcher struct {
 func NewPrefetcher(ctx context.Context, sessions cache.Sessions, c catalog.Catalog, timeout time.Duration, log *slog.Logger) *Prefetcher {
 	p := &Prefetcher{
 		sessions: sessions, catalog: c, timeout: timeout, log: log,
-		waiting: map[turnOf]int{}, queue: make(chan turnOf, prefetchQueue),
+		waiting: map[turnOf]nextPage{}, queue: make(chan turnOf, prefetchQueue),
 	}
 	p.ctx, p.stop = context.WithCancel(context.WithoutCancel(ctx))
 	for range prefetchWorkers {
@@ -51,10 +57,10 @@ func NewPrefetcher(ctx context.Context, sessions cache.Sessions, c catalog.Catal
 	return p
 }
 
-// After schedules reading ahead the next n items of an agent's session. It never blocks: if the
-// queue is full, nothing is read. At most one page per feed of an agent is queued; its items are
-// looked up in the session when it is read.
-func (p *Prefetcher) After(agent string, name feed.Name, n int) {
+// After schedules reading ahead the next n items of an agent's session: ahead if it is not nil,
+// otherwise those that the session has when they are read. It never blocks: if the queue is full,
+// nothing is read. At most one page per feed of an agent is queued, the one of the last call.
+func (p *Prefetcher) After(agent string, name feed.Name, n int, ahead []feed.Ref) {
 	if p == nil || p.ctx.Err() != nil {
 		return
 	}
@@ -62,12 +68,12 @@ func (p *Prefetcher) After(agent string, name feed.Name, n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if before, ok := p.waiting[key]; ok {
-		p.waiting[key] = max(before, n)
+		p.waiting[key] = nextPage{max(before.n, n), ahead}
 		return
 	}
 	select {
 	case p.queue <- key:
-		p.waiting[key] = n
+		p.waiting[key] = nextPage{n, ahead}
 	default: // too many wait
 	}
 }
@@ -87,12 +93,15 @@ func (p *Prefetcher) work() {
 // read reads one page ahead.
 func (p *Prefetcher) read(key turnOf) {
 	p.mu.Lock()
-	n := p.waiting[key]
+	next := p.waiting[key]
 	delete(p.waiting, key) // later calls may concern items behind those read here
 	p.mu.Unlock()
 	ctx, cancel := context.WithTimeout(p.ctx, p.timeout)
 	defer cancel()
-	refs, err := p.sessions.Next(ctx, key.agent, key.feed, n)
+	refs, err := next.refs, error(nil)
+	if refs == nil {
+		refs, err = p.sessions.Next(ctx, key.agent, key.feed, next.n)
+	}
 	if err == nil && len(refs) > 0 {
 		err = p.catalog.Prefetch(ctx, feed.IDs(refs))
 	}

@@ -96,30 +96,30 @@ func TestPrefetchBounded(t *testing.T) {
 		want := []string{"a", "afor_you afor_you afor_you", "ahome"}
 		for i := range workers { // keeps all workers busy
 			agent := string(rune('a' + i))
-			p.After(agent, feed.ForYou, 1)
+			p.After(agent, feed.ForYou, 1, nil)
 			if i > 0 {
 				want = append(want, agent)
 			}
 		}
 		synctest.Wait()
-		p.After("a", feed.ForYou, 1) // its first page is being read, this is another one
-		p.After("a", feed.ForYou, 3)
-		p.After("a", feed.ForYou, 2)
-		p.After("a", feed.HomeFeed, 1)
+		p.After("a", feed.ForYou, 1, nil) // its first page is being read, this is another one
+		p.After("a", feed.ForYou, 3, nil)
+		p.After("a", feed.ForYou, 2, nil)
+		p.After("a", feed.HomeFeed, 1, nil)
 		for i := range room - 2 {
 			agent := fmt.Sprintf("u_%d", i)
-			p.After(agent, feed.ForYou, 1)
+			p.After(agent, feed.ForYou, 1, nil)
 			want = append(want, agent)
 		}
 		for range 10 {
-			p.After("e", feed.ForYou, 1) // the queue is full
+			p.After("e", feed.ForYou, 1, nil) // the queue is full
 		}
 		close(a.held)
 		synctest.Wait()
 		slices.Sort(want)
 		assert.Equal(t, want, normal(a.all()))
 		assert.Equal(t, workers, a.most, "at once")
-		p.After("e", feed.ForYou, 1)
+		p.After("e", feed.ForYou, 1, nil)
 		synctest.Wait()
 		assert.Len(t, a.all(), len(want)+1, "it goes on")
 		p.Close()
@@ -143,16 +143,16 @@ func TestPrefetchClose(t *testing.T) {
 	a := &ahead{held: make(chan struct{})}
 	p := prefetcher(t, a)
 	for i := range 2 * workers {
-		p.After(fmt.Sprint("u_", i), feed.ForYou, 1)
+		p.After(fmt.Sprint("u_", i), feed.ForYou, 1, nil)
 	}
 	p.Close()
-	p.After("d", feed.ForYou, 1)
+	p.After("d", feed.ForYou, 1, nil)
 	p.Close()
 	assert.Empty(t, a.all())
 	assert.Zero(t, a.now)
 
 	var none *engine.Prefetcher
-	none.After("a", feed.ForYou, 1)
+	none.After("a", feed.ForYou, 1, nil)
 	none.Close()
 }
 
@@ -181,6 +181,28 @@ func TestPrefetchAfterPages(t *testing.T) {
 	})
 }
 
+// TestPrefetchKnown: items that the page step has listed are not looked up in the session, unless a
+// later call does not know them.
+func TestPrefetchKnown(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a := &ahead{held: make(chan struct{})}
+		p := prefetcher(t, a)
+		defer p.Close()
+		for i := range workers { // keeps all workers busy
+			p.After(fmt.Sprint("u_", i), feed.ForYou, 1, []feed.Ref{{ID: "x", Group: "g"}})
+		}
+		synctest.Wait()
+		p.After("a", feed.ForYou, 2, []feed.Ref{{ID: "old", Group: "old"}})
+		p.After("a", feed.ForYou, 2, []feed.Ref{{ID: "i", Group: "g"}, {ID: "k", Group: "k"}})
+		p.After("b", feed.ForYou, 1, []feed.Ref{{ID: "old", Group: "old"}})
+		p.After("b", feed.ForYou, 1, nil)
+		close(a.held)
+		synctest.Wait()
+		assert.Equal(t, []string{"bfor_you", "i k", "x", "x", "x", "x"}, a.all())
+	})
+}
+
 // TestPrefetchTimeout checks that a read ends at the time limit, which is that of a
 // request.
 func TestPrefetchTimeout(t *testing.T) {
@@ -190,7 +212,7 @@ func TestPrefetchTimeout(t *testing.T) {
 		p := prefetcher(t, a)
 		defer p.Close()
 		for i := range workers + 1 {
-			p.After(fmt.Sprint("u_", i), feed.ForYou, 1)
+			p.After(fmt.Sprint("u_", i), feed.ForYou, 1, nil)
 		}
 		time.Sleep(time.Hour - time.Nanosecond)
 		synctest.Wait()

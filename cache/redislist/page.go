@@ -105,7 +105,8 @@ func (s *Sessions) Replace(ctx context.Context, r cache.Replace) (cache.Page, er
 //	ARGV[6]  owner of the call
 //	ARGV[7]  number of the step
 //	ARGV[8]  TTL of the record, s
-//	reply    {"old", the record} | {"other", ""} | {"void", ""} | {"new" or "shared", the page}
+//	ARGV[9]  number of refs to list of those left in the session
+//	reply    {"old", the record} | {"other", ""} | {"void", ""} | {"new" or "shared", the page, the refs left}
 //
 // Pending refs are popped and dropped, and others popped in their place. Refs that are handed out
 // are also removed from the other session: by the time that is paged they may no longer be pending.
@@ -122,9 +123,11 @@ while #page < limit and left do
 end
 
 claim(page, ARGV[1], ARGV[4], KEYS[3])
-local more = left and redis.call('LLEN', KEYS[1]) > 0 and 1 or 0
+local ahead = left and redis.call('LRANGE', KEYS[1], 0, math.max(ARGV[9], 1) - 1) or {}
 local record = (#page > 0 or ARGV[7] ~= '0') and KEYS[4]
-return remember(record, ARGV[5], ARGV[6], ARGV[7], ARGV[8], page, more)
+local reply = remember(record, ARGV[5], ARGV[6], ARGV[7], ARGV[8], page, #ahead > 0 and 1 or 0)
+if ARGV[9] ~= '0' then reply[3] = table.concat(ahead, ' ') end
+return reply
 `)
 
 // Pop implements [cache.Sessions] in one round trip.
@@ -132,7 +135,7 @@ func (s *Sessions) Pop(ctx context.Context, p cache.Pop) (cache.Page, error) {
 	keys := s.keysOf(p.Agent, p.Call, s.keys.Session(p.Agent, p.Call.Feed), s.keys.Pending(p.Agent), s.keys.Session(p.Agent, p.Call.Feed.Other()))
 	cmd := popScript.Run(ctx, s.writes, keys,
 		p.Now.UnixMilli(), s.expired(p.Now), p.Limit, seconds(rediskeys.PendingTTL(s.cfg.PendingTTL)),
-		head(p.Call), owner(p.Call), p.Call.Step, seconds(s.recordTTL(p.Call)))
+		head(p.Call), owner(p.Call), p.Call.Step, seconds(s.recordTTL(p.Call)), max(p.Ahead, 0))
 	page, err := s.confirmed(ctx, "pop", p.Agent, cmd, p.Call)
 	if len(page.Refs) == 0 && p.Call.Step == 0 && !page.Replayed {
 		page.Next = 0 // it is not recorded

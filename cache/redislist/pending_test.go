@@ -127,10 +127,11 @@ func TestCommandsOfAPage(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, client.ConfigResetStat(t.Context()).Err())
 	call = cache.Call{RequestID: "r2", Owner: "o2", Action: "load_more", Limit: 20}
-	page, err := s.Pop(t.Context(), cache.Pop{Agent: "u", Limit: 20, Now: noon, Call: call})
+	page, err := s.Pop(t.Context(), cache.Pop{Agent: "u", Limit: 20, Now: noon, Call: call, Ahead: 20})
 	require.NoError(t, err)
-	require.Len(t, page.Refs, 20)
-	for command, most := range map[string]float64{"zmscore": 0, "zrangebyscore": 1, "zadd": 2, "lpop": 1, "lrange": 1, "get": 1, "set": 1, "lrem": 0} {
+	require.Equal(t, ranked[20:40], page.Refs)
+	require.Equal(t, ranked[40:60], page.Ahead, "what a prefetch would ask for")
+	for command, most := range map[string]float64{"zmscore": 0, "zrangebyscore": 1, "zadd": 2, "lpop": 1, "lrange": 2, "llen": 0, "get": 1, "set": 1, "lrem": 0} {
 		calls, _ := commandCalls(t, client, command)
 		assert.LessOrEqual(t, calls, most, command)
 	}

@@ -216,7 +216,7 @@ func answer(what string, cmd *redis.Cmd, call cache.Call) (cache.Page, error) {
 	if err != nil {
 		return cache.Page{}, contractError(what, err)
 	}
-	if len(reply) != 2 {
+	if len(reply) < 2 {
 		return cache.Page{}, fmt.Errorf("%s: the script returned %d values", what, len(reply))
 	}
 	switch reply[0] {
@@ -240,6 +240,9 @@ func answer(what string, cmd *redis.Cmd, call cache.Call) (cache.Page, error) {
 		page.Next = call.Step // it is not recorded
 	}
 	page.Shared = reply[0] == "shared"
+	if len(reply) > 2 && reply[2] != "" {
+		page.Ahead = convert.Each(strings.Split(reply[2], " "), feed.ParseRef)
+	}
 	return page, nil
 }
 
