@@ -20,6 +20,9 @@ const maxSweepGap = int64(time.Minute / time.Millisecond)
 // returns more.
 const mostStale = 1000
 
+// usualPage is the usual number of groups that become pending at once.
+const usualPage = 20
+
 // since records when a group was served, in Unix milliseconds, the day whose journal contains it,
 // and whether it is held, so that a release does not remove it.
 type since struct {
@@ -93,7 +96,7 @@ func (s *shard) put(agent, group string, served since) {
 func (s *shard) of(agent string) map[string]since {
 	groups := s.agents[agent]
 	if groups == nil {
-		groups = map[string]since{}
+		groups = make(map[string]since, usualPage)
 		s.agents[agent] = groups
 	}
 	return groups

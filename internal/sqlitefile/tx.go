@@ -50,12 +50,29 @@ func (t *Tx) Do(text string, args ...any) (changed int64) {
 	if t.err != nil {
 		return 0
 	}
-	res, err := t.ExecContext(t.ctx, text, args...)
+	return t.changed(t.ExecContext(t.ctx, text, args...))
+}
+
+func (t *Tx) changed(res sql.Result, err error) (rows int64) {
 	if err == nil {
-		changed, err = res.RowsAffected()
+		rows, err = res.RowsAffected()
 	}
 	t.Fail(err)
-	return changed
+	return rows
+}
+
+// Prepared returns Do for a statement that the transaction runs many times: it is parsed once.
+func (t *Tx) Prepared(text string) func(args ...any) (changed int64) {
+	var stmt *sql.Stmt // the end of the transaction closes it
+	if t.err == nil {
+		stmt, t.err = t.PrepareContext(t.ctx, text)
+	}
+	return func(args ...any) int64 {
+		if t.err != nil {
+			return 0
+		}
+		return t.changed(stmt.ExecContext(t.ctx, args...))
+	}
 }
 
 // Row reads one row and reports whether it exists. If it returns false, check [Tx.Failed] before

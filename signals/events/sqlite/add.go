@@ -63,33 +63,33 @@ func (a *adding) register() bool {
 }
 
 func (a *adding) count(all iter.Seq2[string, int64]) {
+	add := a.Prepared(`INSERT INTO counts (variant, day, what, n) VALUES (?, ?, ?, ?)
+		ON CONFLICT (variant, day, what) DO UPDATE SET n = n + excluded.n`)
 	for what, n := range all {
 		if n != 0 {
-			a.Do(`INSERT INTO counts (variant, day, what, n) VALUES (?, ?, ?, ?)
-				ON CONFLICT (variant, day, what) DO UPDATE SET n = n + excluded.n`, a.b.Variant, int(a.b.Day), what, n)
+			add(a.b.Variant, int(a.b.Day), what, n)
 		}
 	}
 }
 
-// fresh counts the events that are new on the day, and remembers them.
+// fresh counts the events that are new on the day, and adds them to those of the day. An event is not
+// new if the one that it requires is on none of the last [events.OnceDays] days.
 func (a *adding) fresh() map[string]int64 {
 	fresh := map[string]int64{}
+	if len(a.b.Events) == 0 {
+		return fresh
+	}
+	add := a.Prepared(`INSERT INTO acts (day, variant, hash) SELECT ?1, ?2, ?3
+		WHERE ?4 = 0 OR EXISTS (SELECT 1 FROM acts WHERE day IN (?1, ?1 - 1, ?1 - 2) AND variant = ?2 AND hash = ?4)
+		ON CONFLICT DO NOTHING`)
 	for _, e := range a.b.Events {
-		n := a.remember(e)
+		n := add(int(a.b.Day), a.b.Variant, int64(e.Hash), int64(e.After))
 		fresh[e.Field] += n
 		if e.Also != "" {
 			fresh[e.Also] += n
 		}
 	}
 	return fresh
-}
-
-// remember adds an event to those of the day. It returns 0 if it was there already, or if the event
-// that it requires is on none of the last [events.OnceDays] days.
-func (a *adding) remember(e events.Event) (added int64) {
-	return a.Do(`INSERT INTO acts (day, variant, hash) SELECT ?1, ?2, ?3
-		WHERE ?4 = 0 OR EXISTS (SELECT 1 FROM acts WHERE day IN (?1, ?1 - 1, ?1 - 2) AND variant = ?2 AND hash = ?4)
-		ON CONFLICT DO NOTHING`, int(a.b.Day), a.b.Variant, int64(e.Hash), int64(e.After))
 }
 
 // sketch adds members to a HyperLogLog of the day.

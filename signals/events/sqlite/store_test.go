@@ -118,3 +118,20 @@ func TestForeignFilesRefused(t *testing.T) {
 	_, err = Open(t.Context(), newer)
 	require.ErrorContains(t, err, "written by a newer freshet")
 }
+
+// BenchmarkAdd adds the batch of a second with 300 events.
+func BenchmarkAdd(b *testing.B) {
+	s, err := Open(b.Context(), filepath.Join(b.TempDir(), "events.db"))
+	require.NoError(b, err)
+	b.Cleanup(func() { _ = s.Close() })
+	batch := batch()
+	batch.Events = make([]events.Event, 300)
+	b.ReportAllocs()
+	for b.Loop() {
+		batch.Seq++
+		for i := range batch.Events {
+			batch.Events[i] = events.Event{Hash: batch.Seq*1000 + uint64(i), Field: "explored"}
+		}
+		require.NoError(b, s.Add(b.Context(), batch))
+	}
+}
