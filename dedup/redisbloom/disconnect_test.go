@@ -28,6 +28,13 @@ var cutCalls = []cutCall{
 		out, err := s.Check(ctx, agent, groupNames(0, 6), noon)
 		return out.Verdicts, err
 	}},
+	{"check of many pending", func(ctx context.Context, s *Store, agent string) (any, error) {
+		if err := (claiming{s}).Claim(ctx, agent, groupNames(100, 100+mostRead), noon); err != nil {
+			return nil, err
+		}
+		out, err := s.Check(ctx, agent, groupNames(0, 102), noon)
+		return out.Verdicts, err
+	}},
 	{"settle", func(ctx context.Context, s *Store, agent string) (any, error) {
 		return nil, s.ClearPending(ctx, given(agent, groupNames(1, 3)...))
 	}},
