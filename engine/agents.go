@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"slices"
 
 	"github.com/freshet/freshet/cache"
 	"github.com/freshet/freshet/catalog"
@@ -35,7 +37,8 @@ func (e *Engine) PutProfile(ctx context.Context, agent string, p feed.Profile) e
 
 // EditProfile applies change to the agent's profile, as [catalog.Profiles] describes, and returns
 // the stored profile. If the profile then refuses other items than before, the agent's session
-// ends, because it was ranked for the old one. Errors wrap [feed.ErrInvalid] if the profile would
+// ends, because it was ranked for the old one. What was learned from hiding an item that it no longer
+// mutes is taken back. Errors wrap [feed.ErrInvalid] if the profile would
 // be invalid, or are those of change.
 func (e *Engine) EditProfile(ctx context.Context, agent string, change func(*feed.Profile) (bool, error)) (feed.Profile, error) {
 	ctx = e.cfg.Begin(ctx)
@@ -70,14 +73,37 @@ func (e *Engine) EditProfile(ctx context.Context, agent string, change func(*fee
 		}
 	}
 	other := false
+	var muted []string
 	p, err := e.stores.Catalog.EditProfile(ctx, agent, func(p *feed.Profile) (changed bool, err error) {
+		muted = slices.Clone(p.MutedItems)
 		changed, other, err = edited(p)
 		return changed, err
 	})
-	if err == nil && other {
+	if err != nil {
+		return p, err
+	}
+	e.unmuted(ctx, agent, muted, p.MutedItems)
+	if other {
 		err = e.endSession(ctx, agent)
 	}
 	return p, err
+}
+
+// unmuted handles items and groups that a profile has muted before and no longer does.
+func (e *Engine) unmuted(ctx context.Context, agent string, before, after []string) {
+	muted := make(map[string]bool, len(after))
+	for _, group := range after {
+		muted[group] = true
+	}
+	gone := slices.DeleteFunc(before, func(group string) bool { return muted[group] })
+	if len(gone) == 0 {
+		return
+	}
+	// The change is stored, so a retry would find nothing to take back.
+	if err := e.unhidden(agent, gone); err != nil {
+		e.cfg.Log.WarnContext(ctx, "items were unmuted, but what was learned from hiding them was not taken back",
+			slog.String("agent", agent), slog.Any("error", err))
+	}
 }
 
 // endSession ends a session that was ranked for another profile. If the session store is
@@ -89,32 +115,47 @@ func (e *Engine) endSession(ctx context.Context, agent string) error {
 	return nil
 }
 
-// RemoveProfile deletes the agent's profile, or returns [feed.ErrNotFound] if there is none. The
-// session ends too if the profile had mutes.
+// HiddenWith returns what hiding an item mutes: the item and its group.
+func (e *Engine) HiddenWith(ctx context.Context, item string) ([]string, error) {
+	refs, _, err := e.refs(e.cfg.Begin(ctx), []string{item})
+	return feed.Keys(refs), err
+}
+
+// RemoveProfile deletes the agent's profile, or returns [feed.ErrNotFound] if there is none. If it
+// had mutes, the session ends too, and what was learned from hiding items is taken back.
 func (e *Engine) RemoveProfile(ctx context.Context, agent string) error {
+	muted, err := e.removeProfile(ctx, agent)
+	if err == nil {
+		e.unmuted(ctx, agent, muted, nil)
+	}
+	return err
+}
+
+// removeProfile returns the items that were muted.
+func (e *Engine) removeProfile(ctx context.Context, agent string) (muted []string, err error) {
 	ctx = e.cfg.Begin(ctx)
 	if err := feed.CheckAgentID(agent); err != nil {
-		return err
+		return nil, err
 	}
 	edit, err := e.edit(ctx, agent)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer edit.leave()
 	old, err := e.stores.Catalog.Profile(ctx, agent)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if old.Learned.Alone { // learned features alone are not a profile, and remain
-		return fmt.Errorf("profile of %s: %w", agent, feed.ErrNotFound)
+		return nil, fmt.Errorf("profile of %s: %w", agent, feed.ErrNotFound)
 	}
 	if err := e.stores.Catalog.RemoveProfile(ctx, agent); err != nil && !errors.Is(err, feed.ErrNotFound) {
-		return err
+		return nil, err
 	}
 	if !old.HasMutes() {
-		return nil
+		return nil, nil
 	}
-	return e.endSession(ctx, agent)
+	return slices.Clone(old.MutedItems), e.endSession(ctx, agent)
 }
 
 // Forget deletes the agent's profile, learned features, recorded clicks and likes, session and
@@ -123,7 +164,7 @@ func (e *Engine) Forget(ctx context.Context, agent string) error {
 	if err := e.ForgetLearned(ctx, agent); err != nil {
 		return err
 	}
-	if err := e.RemoveProfile(ctx, agent); err != nil && !errors.Is(err, feed.ErrNotFound) {
+	if _, err := e.removeProfile(ctx, agent); err != nil && !errors.Is(err, feed.ErrNotFound) {
 		return err
 	}
 	if e.stores.Popularity != nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/signals/events"
 	"github.com/freshet/freshet/signals/learning"
+	"github.com/freshet/freshet/signals/popularity"
 	"github.com/freshet/freshet/social"
 )
 
@@ -71,12 +72,16 @@ func (r *raised) Forget(_ context.Context, agent string) error {
 	return r.down
 }
 
-func (r *raised) Acted(agent string, items []string, _ time.Time) bool {
+func (r *raised) Acted(agent string, acts []popularity.Act, _ time.Time) bool {
 	if r.full {
 		return false
 	}
-	for _, id := range items {
-		r.items = append(r.items, agent+" "+id)
+	for _, a := range acts {
+		entry := agent + " " + a.Item
+		if a.Kind == popularity.Unlike {
+			entry = "undo " + entry
+		}
+		r.items = append(r.items, entry)
 	}
 	return true
 }
@@ -300,7 +305,11 @@ func (l *learner) Acted(agent string, halfLife time.Duration, acts []learning.Ac
 	}
 	l.halfLife = halfLife
 	for _, a := range acts {
-		l.acts = append(l.acts, fmt.Sprint(agent, " ", a.Kind, " ", a.Group, " ", a.Doc.ID))
+		entry := fmt.Sprint(agent, " ", a.Kind, " ", a.Group, " ", a.Doc.ID)
+		if a.Undo {
+			entry = fmt.Sprint("undo ", agent, " ", a.Kind, " ", a.Group)
+		}
+		l.acts = append(l.acts, entry)
 	}
 	return true
 }
@@ -378,4 +387,56 @@ func TestHide(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, api.EventsTaken{Accepted: 1, NotShown: 1}, taken)
 	r.wants(t, loadMore(3), []string{"i005", "i007", "i008"}, true)
+}
+
+// Every way to unmute an item takes back what was learned from hiding it, and an erasure leaves
+// nothing to take back.
+func TestUnmuteTakesHideBack(t *testing.T) {
+	t.Parallel()
+	to := func(items ...string) func(*rig) error {
+		return func(r *rig) error {
+			_, err := r.EditProfile(context.Background(), "u_1", func(p *feed.Profile) (bool, error) {
+				p.MutedItems = items
+				return true, nil
+			})
+			return err
+		}
+	}
+	for name, c := range map[string]struct {
+		again  bool // items may be repeated
+		change func(*rig) error
+		want   []string
+	}{
+		"one":                {false, to("i001"), []string{"undo u_1 3 i000"}},
+		"all":                {false, to(), []string{"undo u_1 3 i000", "undo u_1 3 i001"}},
+		"nothing":            {false, to("i001", "i000", "i002"), nil},
+		"removed profile":    {false, func(r *rig) error { return r.RemoveProfile(context.Background(), "u_1") }, []string{"undo u_1 3 i000", "undo u_1 3 i001"}},
+		"erased":             {false, func(r *rig) error { return r.Forget(context.Background(), "u_1") }, nil},
+		"dislikes mute, too": {true, to("i000"), []string{"undo u_1 3 i001", "undo u_1 2 i001"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := &learner{}
+			r := newRig(t, 3, func(s *engine.Stores, cfg *engine.Config) { s.Learner, cfg.ShowAgain = l, c.again })
+			for _, id := range []string{"i000", "i001"} {
+				_, err := r.react(t, events.Hide, id)
+				require.NoError(t, err)
+			}
+			l.acts = nil
+			require.NoError(t, c.change(r))
+			assert.Equal(t, c.want, l.acts)
+		})
+	}
+}
+
+// A like that was taken back is taken back from live popularity and from what was learned.
+func TestUnliked(t *testing.T) {
+	t.Parallel()
+	l, live := &learner{}, &raised{}
+	r := newRig(t, 0, func(s *engine.Stores, _ *engine.Config) { s.Learner, s.Popularity = l, live })
+	require.NoError(t, r.Unliked("u_1", "post:1"))
+	assert.Equal(t, []string{"undo u_1 1 post:1"}, l.acts)
+	assert.Equal(t, []string{"undo u_1 post:1"}, live.items)
+	l.full = true
+	require.ErrorIs(t, r.Unliked("u_1", "post:1"), events.ErrUnavailable)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/signals/events"
 	"github.com/freshet/freshet/signals/learning"
+	"github.com/freshet/freshet/signals/popularity"
 )
 
 // Tally counts, per variant of the ranking, what readers are shown and do. [events.Buffer]
@@ -24,10 +25,10 @@ type Tally interface {
 
 // Popularity raises items that readers click and like. [popularity.Buffer] implements it.
 type Popularity interface {
-	// Acted counts an agent's acts on items, by item id, each agent and item once even if
-	// repeated. It must not block: without room at the moment it returns false and accepts none
-	// of them; a retry is harmless.
-	Acted(agent string, items []string, now time.Time) bool
+	// Acted counts an agent's acts on items, each agent and item once even if repeated. Their
+	// agent and time are ignored. It must not block: without room at the moment it returns false
+	// and accepts none of them; a retry is harmless.
+	Acted(agent string, acts []popularity.Act, now time.Time) bool
 	// Forget deletes the record of the agent's acts. Their contribution to counts remains.
 	Forget(ctx context.Context, agent string) error
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/freshet/freshet/internal/convert"
 	"github.com/freshet/freshet/signals/events"
 	"github.com/freshet/freshet/signals/learning"
+	"github.com/freshet/freshet/signals/popularity"
 	"github.com/freshet/freshet/social"
 )
 
@@ -62,6 +63,36 @@ func (e *Engine) Liked(ctx context.Context, agent string, card social.Card) (api
 	return e.react(ctx, agent, []Act{{events.Like, card.ID}}, []social.Card{card})
 }
 
+// Unliked takes a like of a post back, so that it neither counts for live popularity nor in what is
+// learned about the agent. Counts for reports remain: they count what was done.
+func (e *Engine) Unliked(agent, post string) error {
+	return e.undo(agent, []learning.Act{{Kind: feed.Liked, Group: post}}, []popularity.Act{{Item: post, Kind: popularity.Unlike}})
+}
+
+// unhidden takes back what was learned from hiding items that are no longer muted, by their groups.
+// If items may be repeated, a dislike has muted them, too.
+func (e *Engine) unhidden(agent string, groups []string) error {
+	var undone []learning.Act
+	for _, group := range groups {
+		undone = append(undone, learning.Act{Kind: feed.Hidden, Group: group})
+		if e.cfg.ShowAgain {
+			undone = append(undone, learning.Act{Kind: feed.Disliked, Group: group})
+		}
+	}
+	return e.undo(agent, undone, nil)
+}
+
+// undo submits acts that are taken back to everything that counts them for good.
+func (e *Engine) undo(agent string, undone []learning.Act, unliked []popularity.Act) error {
+	for i := range undone {
+		undone[i].Undo = true
+	}
+	if !e.handOver(agent, undone, unliked, nil) {
+		return fmt.Errorf("%w: too many events are waiting to be counted", events.ErrUnavailable)
+	}
+	return nil
+}
+
 // react processes acts. cards are those of the posts among them, or nil, and then they are read.
 func (e *Engine) react(ctx context.Context, agent string, acts []Act, cards []social.Card) (api.EventsTaken, error) {
 	ctx = e.cfg.Begin(ctx)
@@ -86,7 +117,7 @@ func (e *Engine) react(ctx context.Context, agent string, acts []Act, cards []so
 	}
 	var taken api.EventsTaken
 	counted := make([]events.Event, 0, 2*len(acts))
-	var raised []string
+	var raised []popularity.Act
 	var lesson []learning.Act
 	for i, a := range acts {
 		if !shown[i].shown || hidden[a.ID] {
@@ -105,8 +136,8 @@ func (e *Engine) react(ctx context.Context, agent string, acts []Act, cards []so
 		if !docs[i].Missing() {
 			lesson = append(lesson, learning.Act{Kind: lessons[a.Kind], Group: refs[i].Group, Doc: docs[i]})
 		}
-		if a.Kind == events.Click || a.Kind == events.Like {
-			raised = append(raised, a.ID)
+		if kind, raises := raising[a.Kind]; raises {
+			raised = append(raised, popularity.Act{Item: a.ID, Kind: kind})
 		}
 	}
 	if !e.handOver(agent, lesson, raised, counted) {
@@ -121,12 +152,15 @@ var lessons = map[events.Kind]feed.ActKind{
 	events.Click: feed.Clicked, events.Like: feed.Liked, events.Dislike: feed.Disliked, events.Hide: feed.Hidden,
 }
 
+// raising maps the kinds of events that raise live popularity to its kinds of acts.
+var raising = map[events.Kind]popularity.Kind{events.Click: popularity.Click, events.Like: popularity.Like}
+
 // handOver submits acts to everything that counts them. It returns false if one of these has no
 // room at the moment. Acts are learned even if the ranking ignores them, so that a ranking that
 // uses them finds some. The counts of reports come last: they recognize a repeated act only on
 // the same day and in the same variant, the others for 90 days. So an act that is refused and
 // sent again counts once everywhere, whichever had no room.
-func (e *Engine) handOver(agent string, lesson []learning.Act, raised []string, counted []events.Event) bool {
+func (e *Engine) handOver(agent string, lesson []learning.Act, raised []popularity.Act, counted []events.Event) bool {
 	variant, ranking := e.cfg.Rankings.For(agent)
 	s, now := &e.stores, e.cfg.Clock()
 	if s.Learner != nil && len(lesson) > 0 && !s.Learner.Acted(agent, ranking.Learned.HalfLife, lesson, now) {

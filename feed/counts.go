@@ -52,6 +52,16 @@ func (c Counts) Add(at int64) Counts {
 	return Counts{Last: max(c.Last, at), Short: short.add(c.Short, c.Last, at), Long: long.add(c.Long, c.Last, at)}
 }
 
+// Subtract removes an act that was counted at a moment, in Unix seconds.
+func (c Counts) Subtract(at int64) Counts {
+	if c.Last == 0 {
+		return c
+	}
+	at = min(max(at, 1), c.Last) // later only if c was dated back
+	c.Short, c.Long = short.subtract(c.Short, c.Last, at), long.subtract(c.Long, c.Last, at)
+	return c
+}
+
 // At returns both counts at a moment, in Unix seconds. Up to [ActTolerance] before the latest act
 // they are those at that act. At an earlier moment they are 0: a sum does not tell which of its
 // acts came before. A sum older than the previous epoch counts nothing: at most 2⁻¹⁰⁰ of its acts
@@ -95,6 +105,11 @@ func (h forward) add(sum float64, last, at int64) float64 {
 	epoch := h.epoch(max(last, at))
 	sum *= math.Exp2(-EpochHalfLives * float64(epoch-h.epoch(last)))
 	return sum + math.Exp2(h.since(epoch, at))
+}
+
+// subtract removes the act from the sum.
+func (h forward) subtract(sum float64, last, at int64) float64 {
+	return max(0, sum-math.Exp2(h.since(h.epoch(last), at)))
 }
 
 // moved returns the sum that gives the same count when the latest act is at another moment.

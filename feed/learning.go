@@ -8,8 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/cespare/xxhash/v2"
-
 	"github.com/freshet/freshet/feed/terms"
 )
 
@@ -34,6 +32,7 @@ type LearningAct struct {
 	Group    string // of the item
 	Features []WeightedFeature
 	At       time.Time // time of the act
+	Undo     bool      // the act was taken back at this time; the features are ignored
 }
 
 // RememberActsDays is the number of days, including the day of the act, for which an act on an
@@ -49,13 +48,17 @@ type Learning struct {
 	At       int64            `json:"at,omitempty"` // Unix seconds of the latest act
 	Features []LearnedFeature `json:"features,omitempty"`
 	Acts     ActMemory        `json:"acts,omitempty"`
+	// Undoable holds the latest acts other than clicks, earliest first.
+	Undoable []UndoableAct `json:"undoable,omitempty"`
 	// Erased is when the reader was last erased, in Unix microseconds; 0 if never. Earlier acts,
 	// which another server may still hold, do not count.
 	Erased int64 `json:"erased,omitempty"`
 }
 
 // IsZero reports whether nothing is stored.
-func (l *Learning) IsZero() bool { return len(l.Features) == 0 && len(l.Acts) == 0 && l.Erased == 0 }
+func (l *Learning) IsZero() bool {
+	return len(l.Features) == 0 && len(l.Acts) == 0 && len(l.Undoable) == 0 && l.Erased == 0
+}
 
 // Erase deletes everything and rejects acts from before now.
 func (l *Learning) Erase(now time.Time) { *l = Learning{Erased: now.UnixMicro()} }
@@ -66,9 +69,10 @@ func (l *Learning) Learned() Learned {
 }
 
 // Add learns from acts with a half-life, 0 for the default, and reports whether anything changed;
-// adding the same acts again changes nothing. A late act counts with its decayed weight. A time
-// after now, left by a clock that was ahead, counts as now. The result does not depend on the
-// order of the acts, except for entries dropped to stay within the bounds.
+// adding the same acts again changes nothing. A late act counts with its decayed weight, and one
+// that was taken back later does not. A time after now, left by a clock that was ahead, counts as
+// now. The result does not depend on the order of the acts, except for entries dropped to stay
+// within the bounds.
 func (l *Learning) Add(acts []LearningAct, halfLife time.Duration, now time.Time) (changed bool) {
 	changed = l.correct(now)
 	w, known := LearnedWeights{HalfLife: halfLife}, l.index()
@@ -80,20 +84,28 @@ func (l *Learning) Add(acts []LearningAct, halfLife time.Duration, now time.Time
 		if act.At.UnixMicro() < l.Erased {
 			continue
 		}
-		added := l.Acts.add(&act)
+		if act.Undo {
+			undone := l.undo(known, &act, w)
+			changed = changed || undone
+			continue
+		}
+		added := !l.tookBack(&act) && l.Acts.add(&act)
 		if !added {
 			continue
 		}
 		changed = true
+		l.remember(&act)
 		l.advance(act.At.Unix(), w)
 		count := evidence[act.Kind] * w.left(l.At-act.At.Unix())
 		for _, f := range act.Features {
-			l.feature(known, f.Feature).count(act.Kind, count*f.Weight)
+			l.feature(known, f.Feature).count(act.Kind, 1, count*f.Weight)
 		}
 	}
 	if changed {
 		l.Acts.expire(l.At)
-		l.Features = slices.DeleteFunc(l.Features, func(f LearnedFeature) bool { return math.Abs(f.Evidence) < negligibleEvidence })
+		l.Features = slices.DeleteFunc(l.Features, func(f LearnedFeature) bool {
+			return math.Abs(f.Evidence) < negligibleEvidence || f.ActCounts == ActCounts{}
+		})
 		l.Features = strongest(l.Features, maxLearnable)
 	}
 	return changed
@@ -108,6 +120,9 @@ func (l *Learning) correct(now time.Time) (changed bool) {
 	}
 	if l.Erased > now.UnixMicro() {
 		l.Erased, changed = now.UnixMicro(), true
+	}
+	for i := range l.Undoable {
+		l.Undoable[i].At = min(l.Undoable[i].At, now.UnixMicro())
 	}
 	return changed
 }
@@ -173,18 +188,11 @@ func (f *LearnedFeature) add(o *LearnedFeature) {
 	f.ActCounts = ActCounts{f.Clicks + o.Clicks, f.Likes + o.Likes, f.Dislikes + o.Dislikes, f.Hides + o.Hides}
 }
 
-func (f *LearnedFeature) count(kind ActKind, evidence float64) {
+// count adds an act and its evidence, or subtracts them.
+func (f *LearnedFeature) count(kind ActKind, by int, evidence float64) {
 	f.Evidence += evidence
-	switch kind {
-	case Clicked:
-		f.Clicks++
-	case Liked:
-		f.Likes++
-	case Disliked:
-		f.Dislikes++
-	case Hidden:
-		f.Hides++
-	}
+	n := map[ActKind]*int{Clicked: &f.Clicks, Liked: &f.Likes, Disliked: &f.Dislikes, Hidden: &f.Hides}[kind]
+	*n = max(0, *n+by)
 }
 
 // ActMemory holds the acts already counted, earliest first, in 8 bytes each: 48 bits of a hash of
@@ -199,7 +207,7 @@ const (
 
 // add stores an act. It returns false if the act was counted within [RememberActsDays].
 func (m *ActMemory) add(act *LearningAct) bool {
-	one := xxhash.Sum64String(act.Group)<<(dayBits+kindBits) | dayOf(act.At.Unix()) | uint64(act.Kind)
+	one := act.what() | dayOf(act.At.Unix())
 	for i, known := range *m {
 		if known&whatMask != one&whatMask {
 			continue

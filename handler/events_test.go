@@ -22,8 +22,9 @@ import (
 )
 
 type fakeReactions struct {
-	err  error
-	acts []engine.Act
+	err     error
+	acts    []engine.Act
+	unliked []string
 }
 
 func (f *fakeReactions) React(_ context.Context, agent string, acts []engine.Act) (api.EventsTaken, error) {
@@ -36,6 +37,11 @@ func (f *fakeReactions) React(_ context.Context, agent string, acts []engine.Act
 
 func (f *fakeReactions) Liked(ctx context.Context, agent string, card social.Card) (api.EventsTaken, error) {
 	return f.React(ctx, agent, []engine.Act{{Kind: events.Like, ID: card.ID}})
+}
+
+func (f *fakeReactions) Unliked(agent, post string) error {
+	f.unliked = append(f.unliked, agent+" "+post)
+	return f.err
 }
 
 type countsFunc func(from, to feed.Day) ([]events.Totals, error)

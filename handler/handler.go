@@ -36,6 +36,8 @@ type Engine interface {
 	Seen(ctx context.Context, agent string, ids []string) error
 	React(ctx context.Context, agent string, acts []engine.Act) (api.EventsTaken, error)
 	Liked(ctx context.Context, agent string, card social.Card) (api.EventsTaken, error)
+	Unliked(agent, post string) error
+	HiddenWith(ctx context.Context, item string) ([]string, error)
 	Explain(ctx context.Context, r engine.ExplainRequest) (api.Explanation, error)
 	Ranking(agent string) (variant string, r feed.Ranking)
 	Profile(ctx context.Context, agent string) (feed.Profile, error)

@@ -215,8 +215,17 @@ func (s *server) putLike(ctx context.Context, c *call, agent string) (any, error
 	return data, nil
 }
 
-// deleteLike answers DELETE /v1/posts/{id}/like.
+// deleteLike answers DELETE /v1/posts/{id}/like. The act "like" is taken back.
 func (s *server) deleteLike(ctx context.Context, c *call, agent string) (any, error) {
-	card, _, err := s.deps.Social.Store.Unlike(ctx, agent, c.gin.Param("id"))
-	return api.Likes{Likes: card.Likes}, err
+	id := c.gin.Param("id")
+	card, changed, err := s.deps.Social.Store.Unlike(ctx, agent, id)
+	data := api.Likes{Likes: card.Likes}
+	if err != nil || !changed {
+		return data, err
+	}
+	// As for a like, a retry would not change anything.
+	if err := s.deps.Engine.Unliked(agent, id); err != nil {
+		s.log.WarnContext(ctx, "a like was removed, but the act still counts", slog.String("request_id", c.id), slog.String("error", redact(err.Error())))
+	}
+	return data, nil
 }

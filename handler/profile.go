@@ -153,17 +153,20 @@ func (l mutedList) mute(p *feed.Profile, value string) (changed bool, err error)
 	return true, nil
 }
 
-func (l mutedList) unmute(p *feed.Profile, value string) (changed bool) {
+func (l mutedList) unmute(p *feed.Profile, values []string) (changed bool) {
 	muted := l.of(p)
 	before := len(*muted)
-	*muted = slices.DeleteFunc(slices.Clone(*muted), func(one string) bool { return l.same(one, value) })
+	*muted = slices.DeleteFunc(slices.Clone(*muted), func(one string) bool {
+		return slices.ContainsFunc(values, func(value string) bool { return l.same(one, value) })
+	})
 	if len(*muted) == 0 && l != "items" {
 		*muted = nil // an empty list would be written
 	}
 	return len(*muted) < before
 }
 
-// changeMuted answers PUT and DELETE /v1/agents/{agent_id}/muted/….
+// changeMuted answers PUT and DELETE /v1/agents/{agent_id}/muted/…. A DELETE of an item also unmutes
+// its group, which a hide has muted with it.
 func (s *server) changeMuted(list mutedList) func(*call) error {
 	return s.change(s.owner("agent_id"), func(ctx context.Context, c *call, agent string) (changed bool, err error) {
 		value := strings.TrimPrefix(c.gin.Param(list.one()), "/")
@@ -175,9 +178,15 @@ func (s *server) changeMuted(list mutedList) func(*call) error {
 		if err := alone.Validate(); err != nil {
 			return false, err
 		}
+		unmute, values := c.gin.Request.Method == http.MethodDelete, []string{value}
+		if unmute && list == "items" {
+			if values, err = s.deps.Engine.HiddenWith(ctx, value); err != nil {
+				return false, err
+			}
+		}
 		_, err = s.deps.Engine.EditProfile(ctx, agent, func(p *feed.Profile) (bool, error) {
-			if c.gin.Request.Method == http.MethodDelete {
-				changed, err = list.unmute(p, value), nil
+			if unmute {
+				changed, err = list.unmute(p, values), nil
 			} else {
 				changed, err = list.mute(p, value)
 			}

@@ -241,6 +241,10 @@ func TestLikes(t *testing.T) {
 	require.Equal(t, api.Likes{Likes: 1, HasLiked: false}, like("DELETE", "u_1"))
 	require.Equal(t, api.Likes{Likes: 1, HasLiked: false}, like("DELETE", "u_1"))
 	require.Empty(t, acts.acts)
+	require.Equal(t, []string{"u_1 post:p"}, acts.unliked, "once")
+	acts.err = events.ErrUnavailable
+	require.Zero(t, like("DELETE", "u_7"), "an act that cannot be taken back keeps no like")
+	require.Contains(t, f.log.String(), "a like was removed, but the act still counts")
 }
 
 func TestTimelinePages(t *testing.T) {

@@ -39,8 +39,8 @@ var uses = map[string]map[string]use{
 		"Blocked": asks, "Grid": asks, "Invited": asks, "Members": asks, "Muted": asks, "Pull": asks, "Replies": asks, "Ping": neither,
 	},
 	"Engine": {
-		"EditProfile": writes, "Feed": writes, "Forget": writes, "ForgetLearned": writes, "Liked": writes, "React": writes, "RemoveProfile": writes, "Seen": writes,
-		"Explain": reads, "Learned": neither, "Profile": reads, "Ranking": neither,
+		"EditProfile": writes, "Feed": writes, "Forget": writes, "ForgetLearned": writes, "Liked": writes, "React": writes, "RemoveProfile": writes, "Seen": writes, "Unliked": writes,
+		"Explain": reads, "HiddenWith": reads, "Learned": neither, "Profile": reads, "Ranking": neither,
 	},
 	"Ingest":      {"Read": writes, "ReadNewer": writes, "Counts": writes, "Patch": writes},
 	"Items":       {"Remove": writes, "Docs": reads},

@@ -126,7 +126,7 @@ func TestLearningDuringOutages(t *testing.T) {
 	elastic.set(true)
 	acts(4, 8)
 	require.Len(t, accepted, 8, "items and profile are cached: acts are accepted while Elasticsearch is away")
-	require.True(t, a.popular.Acted("p_1", []string{read}, noon))
+	require.True(t, a.popular.Acted("p_1", []popularity.Act{{Item: read}}, noon))
 	require.NoError(t, a.popular.Flush(t.Context()), "it is counted in Redis")
 	require.Error(t, a.publisher.Flush(t.Context()))
 	elastic.set(false)
@@ -137,7 +137,7 @@ func TestLearningDuringOutages(t *testing.T) {
 
 	own.Kill()
 	acts(8, n)
-	require.True(t, a.popular.Acted("p_2", []string{read}, noon), "the server holds it")
+	require.True(t, a.popular.Acted("p_2", []popularity.Act{{Item: read}}, noon), "the server holds it")
 	brief, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond) // a flush would wait for its full timeout
 	defer cancel()
 	require.ErrorIs(t, a.popular.Forget(brief, "p_2"), popularity.ErrUnavailable)
@@ -170,7 +170,7 @@ func checkCountsOfItem(t *testing.T, a *App, it feed.Item) {
 	put(t, a, it)
 	n2h, _ = popular(t, a, it.ID)
 	require.Zero(t, n2h, "a deleted item loses its counts")
-	require.True(t, a.popular.Acted("p_2", []string{it.ID}, noon))
+	require.True(t, a.popular.Acted("p_2", []popularity.Act{{Item: it.ID}}, noon))
 	waitCounted(t, a, it.ID, 0.5)
 }
 

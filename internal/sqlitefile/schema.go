@@ -59,6 +59,9 @@ var Catalog = Schema{What: "catalog", ID: 0x66727368, Oldest: 1, Migrations: []s
 			FROM (SELECT CASE WHEN json_valid(CAST(OLD.doc AS TEXT)) THEN json_extract(CAST(OLD.doc AS TEXT), '$.group_id') END AS group_id) g
 			WHERE g.group_id NOT IN ('', OLD.id);
 	 END;`,
+	// What an act has added to the counts, so that it can be taken back.
+	`ALTER TABLE popularity_agents ADD COLUMN at INTEGER NOT NULL DEFAULT 0;
+	 ALTER TABLE popularity_agents ADD COLUMN kinds INTEGER NOT NULL DEFAULT 0;`,
 }}
 
 // Connection is the part of a connection or a transaction that a schema uses.

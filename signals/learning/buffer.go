@@ -28,6 +28,7 @@ type Act struct {
 	Kind  feed.ActKind
 	Group string
 	Doc   feed.Doc
+	Undo  bool // the act was taken back; Doc is ignored
 }
 
 // Store is the part of [catalog.Profiles] that stores learned data.
@@ -156,6 +157,10 @@ func (b *Buffer) read(byAgent map[string]*lesson, e entry) {
 	}
 	l.halfLife = e.halfLife
 	for _, a := range e.acts {
+		if a.Undo {
+			l.acts = append(l.acts, feed.LearningAct{Kind: a.Kind, Group: a.Group, At: e.at, Undo: true})
+			continue
+		}
 		if it, err := a.Doc.Item(); err == nil {
 			l.acts = append(l.acts, feed.LearningAct{Kind: a.Kind, Group: a.Group, Features: b.rarity.features(&it), At: e.at})
 		}

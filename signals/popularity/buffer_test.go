@@ -63,6 +63,14 @@ func (l *ledger) counted() int {
 	return len(l.acts)
 }
 
+// on returns clicks on items.
+func on(items ...string) (acts []popularity.Act) {
+	for _, item := range items {
+		acts = append(acts, popularity.Act{Item: item})
+	}
+	return acts
+}
+
 var noon = time.Unix(1_772_798_400, 0)
 
 func TestBuffer(t *testing.T) {
@@ -70,15 +78,15 @@ func TestBuffer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLedger()
 		b := popularity.NewBuffer(t.Context(), l, signals.Config{})
-		require.True(t, b.Acted("u", []string{"a", "b"}, noon))
-		require.True(t, b.Acted("v", []string{"a"}, noon.Add(time.Second)))
+		require.True(t, b.Acted("u", on("a", "b"), noon))
+		require.True(t, b.Acted("v", on("a"), noon.Add(time.Second)))
 		require.NoError(t, b.Flush(t.Context()))
 		assert.Equal(t, []popularity.Act{
 			{Agent: popularity.Agent("u"), Item: "a", At: noon.Unix()},
 			{Agent: popularity.Agent("u"), Item: "b", At: noon.Unix()},
 			{Agent: popularity.Agent("v"), Item: "a", At: noon.Unix() + 1},
 		}, l.acts)
-		require.True(t, b.Acted("w", []string{"c"}, noon))
+		require.True(t, b.Acted("w", on("c"), noon))
 		b.Close(t.Context())
 		assert.Equal(t, 4, l.counted(), "what is queued when it is closed counts")
 	})
@@ -91,7 +99,7 @@ func TestBufferRetries(t *testing.T) {
 		l.failing = 2
 		b := popularity.NewBuffer(t.Context(), l, signals.Config{})
 		begin := time.Now()
-		require.True(t, b.Acted("u", []string{"a"}, noon))
+		require.True(t, b.Acted("u", on("a"), noon))
 		require.NoError(t, b.Flush(t.Context()))
 		assert.Equal(t, 1, l.counted())
 		assert.GreaterOrEqual(t, time.Since(begin), 50*time.Millisecond+75*time.Millisecond, "two pauses, the shortest there are")
@@ -107,7 +115,7 @@ func TestBufferDropsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLedger()
 		b := popularity.NewBuffer(t.Context(), l, signals.Config{})
-		require.True(t, b.Acted("u", []string{"a", "b", "refused", "c", "d", "refused", "e"}, noon))
+		require.True(t, b.Acted("u", on("a", "b", "refused", "c", "d", "refused", "e"), noon))
 		require.NoError(t, b.Flush(t.Context()))
 		assert.Equal(t, 5, l.counted())
 		b.Close(t.Context())
@@ -120,10 +128,10 @@ func TestBufferFull(t *testing.T) {
 		l := newLedger()
 		l.held = make(chan struct{})
 		b := popularity.NewBuffer(t.Context(), l, signals.Config{Queue: 1})
-		require.True(t, b.Acted("u", []string{"a"}, noon))
+		require.True(t, b.Acted("u", on("a"), noon))
 		<-l.called
-		require.True(t, b.Acted("u", []string{"b"}, noon))
-		require.False(t, b.Acted("u", []string{"c"}, noon))
+		require.True(t, b.Acted("u", on("b"), noon))
+		require.False(t, b.Acted("u", on("c"), noon))
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		require.ErrorIs(t, b.Flush(ctx), context.Canceled)
@@ -141,7 +149,7 @@ func TestBufferCloseStoreDown(t *testing.T) {
 		l := newLedger()
 		l.failing = -1
 		b := popularity.NewBuffer(t.Context(), l, signals.Config{})
-		require.True(t, b.Acted("u", []string{"a"}, noon))
+		require.True(t, b.Acted("u", on("a"), noon))
 		<-l.called
 		begin := time.Now()
 		b.Close(t.Context())
@@ -157,8 +165,8 @@ func TestBufferErase(t *testing.T) {
 		l := newLedger()
 		l.held = make(chan struct{})
 		b := popularity.NewBuffer(t.Context(), l, signals.Config{})
-		require.True(t, b.Acted("u", []string{"a"}, noon))
-		require.True(t, b.Acted("v", []string{"a"}, noon))
+		require.True(t, b.Acted("u", on("a"), noon))
+		require.True(t, b.Acted("v", on("a"), noon))
 		<-l.called
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()

@@ -29,11 +29,22 @@ var ErrUnavailable = &feed.Outage{Text: "the live popularity store is unavailabl
 // count.
 const RememberDays = 90
 
-// Act is a reader's click or like.
+// Kind is the kind of an [Act].
+type Kind uint8
+
+// The kinds of acts.
+const (
+	Click Kind = iota
+	Like
+	Unlike // takes a like back
+)
+
+// Act is what a reader does with an item.
 type Act struct {
 	Agent uint64 // hash of the agent's id: [Agent]
 	Item  string // id
 	At    int64  // Unix seconds
+	Kind  Kind
 }
 
 // Agent returns the hash of an agent's id for an [Act].
@@ -42,7 +53,9 @@ func Agent(id string) uint64 { return xxhash.Sum64String(id) }
 // Counter counts acts.
 //
 // Count counts one act of each agent and item in [RememberDays] days and ignores repetitions.
-// Counting the same acts again, even after a failure, changes nothing.
+// Counting the same acts again, even after a failure, changes nothing. An [Unlike] subtracts what
+// is left of the act that was counted, unless the agent has also clicked on the item; of earlier
+// likes that come in later, it prevents the count.
 //
 // Forget deletes the record of the items that an agent, by its [Agent] hash, has acted on. The
 // agent's contributions to counts remain: counts do not identify agents.
@@ -53,8 +66,8 @@ type Counter interface {
 
 // Store stores the counts of items.
 //
-// Add counts acts, all of them or none: one of each agent and item in [RememberDays] days, ignoring
-// repetitions, and none of items that the catalog does not have. It returns the counts that have
+// Add counts acts as [Counter] does, all of them or none, and none of items that the catalog does
+// not have. It returns the counts that have
 // changed; zero counts are those of items with negligible counts that were deleted. Adding the same
 // acts again changes nothing.
 //
@@ -92,12 +105,11 @@ func NewBuffer(ctx context.Context, counter Counter, cfg signals.Config) *Buffer
 	return b
 }
 
-// Acted counts an agent's clicks and likes. It never blocks. It returns false if the queue is full
-// and nothing was added.
-func (b *Buffer) Acted(agent string, items []string, now time.Time) bool {
-	acts := make([]Act, len(items))
-	for i, item := range items {
-		acts[i] = Act{Agent: Agent(agent), Item: item, At: now.Unix()}
+// Acted counts what an agent does now; it sets the agent and the time of the acts. It never blocks.
+// It returns false if the queue is full and nothing was added.
+func (b *Buffer) Acted(agent string, acts []Act, now time.Time) bool {
+	for i := range acts {
+		acts[i].Agent, acts[i].At = Agent(agent), now.Unix()
 	}
 	return b.Put(acts)
 }

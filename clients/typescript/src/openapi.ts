@@ -424,7 +424,7 @@ export interface paths {
         post?: never;
         /**
          * Remove a like
-         * @description Without a like, the call changes nothing. It also works for a post that the caller may not see any more, and then returns 0 likes, as for a post that does not exist.
+         * @description Without a like, the call changes nothing. It also works for a post that the caller may not see any more, and then returns 0 likes, as for a post that does not exist. What the like did to the post's popularity and to what is learned about the caller is taken back.
          */
         delete: operations["unlikePost"];
         options?: never;
@@ -1409,7 +1409,10 @@ export interface paths {
          */
         put: operations["muteItem"];
         post?: never;
-        /** Unmute an item */
+        /**
+         * Unmute an item
+         * @description Also unmutes the group of the item, which a `hide` has muted with it, and takes back what was learned from the hide.
+         */
         delete: operations["unmuteItem"];
         options?: never;
         head?: never;

@@ -2,7 +2,11 @@ package redis
 
 import "github.com/redis/go-redis/v9"
 
-// countScript counts the acts on one item atomically, as feed.Counts.Add does.
+// countScript counts the acts on one item atomically, as feed.Counts does.
+//
+// The score of an agent is the day of the act that was counted, its part of the day, and what was
+// done: (at · 8 + kinds) / (86,400 · 8). kinds are the bits 1 for a click and 2 for a like, or 4 if
+// the like was taken back at that time. It is 0 in whole days, which earlier versions have stored.
 //
 //	KEYS[1]  the item's counts
 //	KEYS[2]  the agents who have acted on it
@@ -11,41 +15,78 @@ import "github.com/redis/go-redis/v9"
 //	ARGV[3]  half-life of the second sum
 //	ARGV[4]  length of an epoch, half-lives
 //	ARGV[5]  how much later the latest act may be, seconds
-//	ARGV[6…] acts: the agent's hash, Unix seconds
-//	reply    1 if any of them is new
+//	ARGV[6…] acts: the agent's hash, Unix seconds, kind (1: click, 2: like, 4: unlike)
+//	reply    1 if the counts have changed
 var countScript = redis.NewScript(`
+local click, like, unlike = 1, 2, 4
 local c = redis.call('HMGET', KEYS[1], 'last', 'sum_2h', 'sum_2d')
 local last, half = tonumber(c[1] or 0), {tonumber(ARGV[2]), tonumber(ARGV[3])}
 local sums, length = {tonumber(c[2] or 0), tonumber(c[3] or 0)}, tonumber(ARGV[4])
-local new, remember, today = 0, tonumber(ARGV[1]), 0
-for i = 6, #ARGV, 2 do
-  local at = math.max(tonumber(ARGV[i + 1]), 1)
-  local day = math.floor(at / 86400)
-  local known = redis.call('ZSCORE', KEYS[2], ARGV[i])
-  if not known or tonumber(known) <= day - remember then
-    redis.call('ZADD', KEYS[2], day, ARGV[i])
-    if last > at + tonumber(ARGV[5]) then
-      for k = 1, 2 do
-        local long = length * half[k]
-        sums[k] = sums[k] * 2 ^ ((at % long - last % long) / half[k])
-      end
-      last = at
-    end
+local changed, remember, today = 0, tonumber(ARGV[1]), 0
+
+local function add(at)
+  if last > at + tonumber(ARGV[5]) then
     for k = 1, 2 do
       local long = length * half[k]
-      local epoch = math.floor(math.max(last, at) / long)
-      sums[k] = sums[k] * 2 ^ (-length * (epoch - math.floor(last / long))) + 2 ^ ((at - epoch * long) / half[k])
+      sums[k] = sums[k] * 2 ^ ((at % long - last % long) / half[k])
     end
-    last, new, today = math.max(last, at), 1, math.max(today, day)
+    last = at
+  end
+  for k = 1, 2 do
+    local long = length * half[k]
+    local epoch = math.floor(math.max(last, at) / long)
+    sums[k] = sums[k] * 2 ^ (-length * (epoch - math.floor(last / long))) + 2 ^ ((at - epoch * long) / half[k])
+  end
+  last, changed = math.max(last, at), 1
+end
+
+local function subtract(at)
+  if last == 0 then return end
+  for k = 1, 2 do
+    local long = length * half[k]
+    sums[k] = math.max(0, sums[k] - 2 ^ ((math.min(at, last) - math.floor(last / long) * long) / half[k]))
+  end
+  changed = 1
+end
+
+for i = 6, #ARGV, 3 do
+  local at, kind = math.max(tonumber(ARGV[i + 1]), 1), tonumber(ARGV[i + 2])
+  local day = math.floor(at / 86400)
+  local score = tonumber(redis.call('ZSCORE', KEYS[2], ARGV[i]) or 0)
+  local since, kinds = 0, unlike
+  if math.floor(score) > day - remember then
+    local packed = math.floor(score * 691200 + 0.5)
+    since, kinds = math.floor(packed / 8), packed % 8
+  end
+  local from, done = since, kinds
+  if kinds == 0 or (kinds == unlike and kind == like and at < since) then
+  elseif kind == unlike and kinds == unlike then
+    from = math.max(since, at)
+  elseif kind == unlike and kinds == like then
+    subtract(since)
+    from, done = at, unlike
+  elseif kind == unlike then
+    done = click
+  elseif kinds == unlike then
+    add(at)
+    from, done = at, kind
+  elseif kinds ~= kind then
+    done = click + like
+  end
+  if from ~= since or done ~= kinds then
+    redis.call('ZADD', KEYS[2], string.format('%.17g', (from * 8 + done) / 691200), ARGV[i])
+    today = math.max(today, day)
   end
 end
-if new == 1 then
-  redis.call('HSET', KEYS[1], 'last', string.format('%.0f', last), 'sum_2h', string.format('%.17g', sums[1]), 'sum_2d', string.format('%.17g', sums[2]))
-  redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', today - remember)
-  redis.call('EXPIRE', KEYS[1], remember * 86400)
+if today > 0 then
+  redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', '(' .. today - remember + 1)
   redis.call('EXPIRE', KEYS[2], remember * 86400)
 end
-return new
+if changed == 1 then
+  redis.call('HSET', KEYS[1], 'last', string.format('%.0f', last), 'sum_2h', string.format('%.17g', sums[1]), 'sum_2d', string.format('%.17g', sums[2]))
+  redis.call('EXPIRE', KEYS[1], remember * 86400)
+end
+return changed
 `)
 
 // now computes the server's time in milliseconds, so that the clocks of Freshet's servers do not

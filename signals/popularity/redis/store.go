@@ -58,7 +58,7 @@ func (s *Store) Count(ctx context.Context, acts []popularity.Act) error {
 	}
 	byItem := map[string][]any{}
 	for _, a := range acts {
-		byItem[a.Item] = append(byItem[a.Item], member(a.Agent), a.At)
+		byItem[a.Item] = append(byItem[a.Item], member(a.Agent), a.At, 1<<a.Kind)
 	}
 	if err := s.noteActs(ctx, acts); err != nil {
 		return contractError("count", err)

@@ -18,6 +18,7 @@ import (
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/signals/popularity"
+	"github.com/freshet/freshet/signals/popularity/popularitytest"
 )
 
 const noon = int64(1_772_798_400) // 2026-03-06 12:00
@@ -312,4 +313,37 @@ func TestTTL(t *testing.T) {
 	for _, key := range keys {
 		assert.Positive(t, client.TTL(t.Context(), key).Val(), key)
 	}
+}
+
+func TestUndo(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, client redis.UniversalClient, prefix string) {
+		s, items := New(client, prefix), 0
+		popularitytest.Undo(t, func(t *testing.T) (func([]popularity.Act), func() feed.Counts) {
+			items++
+			item := fmt.Sprint("i", items)
+			return func(acts []popularity.Act) {
+				for i := range acts {
+					acts[i].Item = item
+				}
+				require.NoError(t, s.Count(t.Context(), acts))
+			}, func() feed.Counts { return counts(t, s, item)[item] }
+		})
+	})
+}
+
+// TestUndoOfEarlierVersion takes back a like that an earlier version has counted: it is not known
+// whether it was a like, so it remains.
+func TestUndoOfEarlierVersion(t *testing.T) {
+	t.Parallel()
+	client, prefix := testenv.Redis(t)
+	s := New(client, prefix)
+	require.NoError(t, s.Count(t.Context(), []popularity.Act{act("u", "a", noon)}))
+	require.NoError(t, client.ZAdd(t.Context(), s.keys.PopularityAgents("a"), redis.Z{Score: float64(noon / 86_400), Member: member(popularity.Agent("u"))}).Err())
+	for _, kind := range []popularity.Kind{popularity.Like, popularity.Unlike} {
+		again := act("u", "a", noon+60)
+		again.Kind = kind
+		require.NoError(t, s.Count(t.Context(), []popularity.Act{again}))
+	}
+	assert.Equal(t, feed.Counts{}.Add(noon), counts(t, s, "a")["a"])
 }

@@ -60,21 +60,61 @@ type adding struct {
 	changed map[string]feed.Counts
 }
 
+// pair is what is stored about an agent and an item.
+type pair struct {
+	at    int64 // Unix seconds of the act that was counted, or of when it was taken back
+	kinds int   // bits of the kinds of acts; undone; 0 if an earlier version has counted one
+}
+
+const undone = 1 << popularity.Unlike
+
+// after returns the pair after an act, and by how much the act changes the number of counted acts.
+func (p pair) after(act popularity.Act) (next pair, by int) {
+	const like = 1 << popularity.Like
+	unlike := act.Kind == popularity.Unlike
+	switch {
+	case p.kinds == 0, p.kinds == undone && act.Kind == popularity.Like && act.At < p.at:
+		return p, 0
+	case unlike && p.kinds == undone:
+		return pair{max(p.at, act.At), undone}, 0
+	case unlike && p.kinds == like:
+		return pair{act.At, undone}, -1
+	case unlike:
+		return pair{p.at, p.kinds &^ like}, 0
+	case p.kinds == undone:
+		return pair{act.At, 1 << act.Kind}, 1
+	}
+	return pair{p.at, p.kinds | 1<<act.Kind}, 0
+}
+
 // act counts one act if it is new and its item exists.
 func (a *adding) act(act popularity.Act) {
-	day := feed.DayOf(time.Unix(act.At, 0))
-	if a.Do(`INSERT INTO popularity_agents (item, agent, day)
-		SELECT ?, ?, ? WHERE EXISTS (SELECT 1 FROM items WHERE id = ?)
-		ON CONFLICT (item, agent) DO UPDATE SET day = excluded.day WHERE day <= excluded.day - ?`,
-		act.Item, int64(act.Agent), int(day), act.Item, popularity.RememberDays) == 0 {
+	known := pair{kinds: undone} // nothing
+	a.Row([]any{&known.at, &known.kinds}, `SELECT at, kinds FROM popularity_agents WHERE item = ? AND agent = ? AND day > ?`,
+		act.Item, int64(act.Agent), dayOf(act.At)-popularity.RememberDays)
+	next, by := known.after(act)
+	if next == known {
 		return
 	}
-	counts, known := a.changed[act.Item]
-	if !known {
+	if a.Do(`INSERT INTO popularity_agents (item, agent, day, at, kinds)
+		SELECT ?, ?, ?, ?, ? WHERE EXISTS (SELECT 1 FROM items WHERE id = ?)
+		ON CONFLICT (item, agent) DO UPDATE SET day = excluded.day, at = excluded.at, kinds = excluded.kinds`,
+		act.Item, int64(act.Agent), dayOf(next.at), next.at, next.kinds, act.Item) == 0 || by == 0 {
+		return
+	}
+	counts, found := a.changed[act.Item]
+	if !found {
 		a.Row([]any{&counts.Last, &counts.Short, &counts.Long}, `SELECT last, sum_2h, sum_2d FROM popularity WHERE item = ?`, act.Item)
 	}
-	a.changed[act.Item] = counts.Add(act.At)
+	if by > 0 {
+		counts = counts.Add(act.At)
+	} else {
+		counts = counts.Subtract(known.at)
+	}
+	a.changed[act.Item] = counts
 }
+
+func dayOf(at int64) int { return int(feed.DayOf(time.Unix(at, 0))) }
 
 func (a *adding) write() {
 	for item, c := range a.changed {

@@ -11,6 +11,7 @@ import (
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/sqlitefile"
 	"github.com/freshet/freshet/signals/popularity"
+	"github.com/freshet/freshet/signals/popularity/popularitytest"
 	popularitysqlite "github.com/freshet/freshet/signals/popularity/sqlite"
 )
 
@@ -126,4 +127,32 @@ func TestCountsDeletedWithItem(t *testing.T) {
 	require.ErrorIs(t, err, popularity.ErrUnavailable)
 	_, err = s.Read(t.Context())
 	require.ErrorIs(t, err, popularity.ErrUnavailable)
+}
+
+func TestUndo(t *testing.T) {
+	t.Parallel()
+	popularitytest.Undo(t, func(t *testing.T) (func([]popularity.Act), func() feed.Counts) {
+		s, _ := open(t, filepath.Join(t.TempDir(), "c.db"), "a")
+		return func(acts []popularity.Act) {
+			for i := range acts {
+				acts[i].Item = "a"
+			}
+			add(t, s, acts...)
+		}, func() feed.Counts { return stored(t, s)["a"] }
+	})
+}
+
+// TestUndoOfEarlierVersion takes back a like that an earlier version has counted: it is not known
+// whether it was a like, so it remains.
+func TestUndoOfEarlierVersion(t *testing.T) {
+	t.Parallel()
+	s, file := open(t, filepath.Join(t.TempDir(), "c.db"), "a")
+	add(t, s, act("u", "a", now))
+	exec(t, file, `UPDATE popularity_agents SET at = 0, kinds = 0`)
+	for _, kind := range []popularity.Kind{popularity.Like, popularity.Unlike} {
+		again := act("u", "a", now+60)
+		again.Kind = kind
+		assert.Empty(t, add(t, s, again))
+	}
+	assert.Equal(t, feed.Counts{}.Add(now), stored(t, s)["a"])
 }
