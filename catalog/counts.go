@@ -80,7 +80,7 @@ func (b *countBatch) Put(ctx context.Context) ([]error, error) {
 	}
 	of, err := persist(ctx, len(each), func(left []int) ([]error, error) {
 		return updateEach(ctx, b.w, pick(each, left), func(t reportedCounts) string { return t.ID }, func(t reportedCounts, it feed.Item) (feed.Item, error) {
-			it.Likes, it.Comments = *cmp.Or(t.Likes, &it.Likes), *cmp.Or(t.Comments, &it.Comments)
+			it.SetCounts(t.Likes, t.Comments)
 			return it, nil
 		})
 	})

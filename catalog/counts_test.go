@@ -67,6 +67,7 @@ func TestCounts(t *testing.T) {
 					require.NoError(t, err)
 					expected := stored[i]
 					expected.Likes, expected.Comments = want[0], want[1]
+					expected.Sent = it.Sent
 					require.Equal(t, expected, it)
 				}
 			}

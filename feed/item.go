@@ -37,6 +37,9 @@ type Item struct {
 	AuthorIDs []string `json:"freshet_author_ids,omitempty"`
 	Langs     []string `json:"freshet_langs,omitempty"`
 
+	// Sent holds the optional fields that were sent with their zero value, which is returned.
+	Sent FieldSet `json:"-"`
+
 	// Business holds every other top-level field by name, still encoded.
 	Business map[string]json.RawMessage `json:"-"`
 }

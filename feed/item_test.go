@@ -188,6 +188,7 @@ func FuzzParseItem(f *testing.F) {
 		`{"id":"a","title":"T\\\"","update_time":1,"tags":["a","b"],"x":{"y":[1,"}"]},"z":-1.5e3}`,
 		`{ "id" : "a" , "title":"\u00e9", "update_time":1 , "tags":[ ], "n":null}`,
 		`{"id":"a","title":"\ud800","update_time":1}`,
+		`{"id":"a","title":"T","update_time":1,"lang":"","l\u0069kes":0,"comments":0,"summary":null,"url":""}`,
 		`[{"id":"a"}]`, `{"id":"a",}`, `{"":{},"id":null}`, `{`, ``, ` `, "{\"id\":\"a\",\"title\":\"\xff\",\"update_time\":1}",
 	} {
 		f.Add([]byte(seed))
@@ -207,7 +208,7 @@ func FuzzParseItem(f *testing.F) {
 			require.NoError(t, json.Unmarshal(raw, &v))
 			require.Equal(t, all[name], v)
 		}
-		want.Business = it.Business
+		want.Business, want.Sent = it.Business, it.Sent
 		if len(want.Tags) == 0 {
 			want.Tags = nil
 		}
@@ -219,6 +220,12 @@ func FuzzParseItem(f *testing.F) {
 			require.NoError(t, err)
 			require.Equal(t, it.ID, back.ID)
 			require.Len(t, back.Business, len(it.Business))
+			require.Equal(t, it.Sent, back.Sent)
+			var returned map[string]any
+			require.NoError(t, json.Unmarshal(again, &returned))
+			for _, name := range []string{"group_id", "summary", "url", "image_url", "author_id", "lang", "tags", "likes", "comments"} {
+				require.Equal(t, all[name], returned[name], "%s is returned as sent", name)
+			}
 		}
 	})
 }

@@ -17,12 +17,15 @@ type itemText struct {
 	Rest map[string]json.RawMessage `json:",embed"`
 }
 
-func (t *itemText) item() Item {
+// item returns the item that data was decoded from.
+func (t *itemText) item(data []byte) Item {
 	t.Business = t.Rest
 	if len(t.Tags) == 0 {
-		t.Tags = nil // an empty list is stored as no field
+		t.Tags = nil
 	}
-	return Item(t.itemFields)
+	it := Item(t.itemFields)
+	it.Sent = sentZeros(&it, data)
+	return it
 }
 
 // parseItem decodes an item strictly, without validating it.
@@ -39,7 +42,7 @@ func parseItem(data []byte) (Item, error) {
 			return Item{}, err
 		}
 	}
-	return text.item(), nil
+	return text.item(data), nil
 }
 
 // UnmarshalJSON reads a stored item: the known fields, and all others into Business. The document
@@ -49,10 +52,11 @@ func (it *Item) UnmarshalJSON(data []byte) error {
 	if err := strictjson.UnmarshalStored(data, &text); err != nil {
 		return err
 	}
-	*it = text.item()
 	if _, ok := postHead(data); ok {
+		*it = text.item(nil)
 		return it.fillFromPost(data)
 	}
+	*it = text.item(data)
 	return nil
 }
 
@@ -64,10 +68,13 @@ func knownField(name string) bool {
 	return false
 }
 
-// MarshalJSON writes the known fields in the order of [Item], then the business fields sorted by
-// name.
+// MarshalJSON writes the known fields in the order of [Item], then those sent with their zero value,
+// then the business fields sorted by name.
 func (it Item) MarshalJSON() ([]byte, error) {
 	known, err := json.Marshal(itemFields(it))
+	if err == nil && it.Sent != 0 {
+		known = appendSent(known, &it)
+	}
 	if err != nil || len(it.Business) == 0 {
 		return known, err
 	}

@@ -2472,7 +2472,8 @@ export interface components {
          * @description One piece of content. Any other field is a business field of any type, which is stored and
          *     returned but not searched. Its name must not have a blank part between dots, be `in_feed`
          *     or one of Elasticsearch's own names (`_id`, `_source`, …), begin with `freshet_`, or
-         *     lie within one of the fields below (`title.x`).
+         *     lie within one of the fields below (`title.x`). A field is returned as it was sent, also if
+         *     it is `""`, `0` or `[]`, and is absent if it was not sent.
          */
         Item: {
             id: components["schemas"]["ItemID"];
