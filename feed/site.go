@@ -5,9 +5,10 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/url"
-	"slices"
 	"strings"
 	"unicode"
+
+	"golang.org/x/net/idna"
 )
 
 // Site returns the host of a link in lower case, without www. and port; "" if the text is not a
@@ -39,65 +40,20 @@ func CheckURL(link string) error {
 	return fmt.Errorf("must begin with https:// or http://, not %.20q", before+":")
 }
 
+// siteOf returns the host of a link, in Unicode if it is written in Punycode.
 func siteOf(u *url.URL) string {
-	return strings.TrimPrefix(strings.TrimSuffix(strings.ToLower(u.Hostname()), "."), "www.")
-}
-
-// tracking lists link parameters that identify the origin of a click rather than its target,
-// like those with the prefix utm_.
-var tracking = []string{
-	"_ga", "_gl", "_hsenc", "_hsmi", "dclid", "fbclid", "gbraid", "gclid", "gclsrc", "igshid", "mc_cid", "mc_eid", "mkt_tok",
-	"msclkid", "ref_src", "ref_url", "s_cid", "ttclid", "twclid", "wbraid", "yclid",
-}
-
-// CanonicalURL returns one form for all links to the same page: https for http, host in lower
-// case without www. and default port, no user, no fragment, no tracking parameters, the others
-// sorted by name (stably), no slash at the end. It is "" if the link is not to a web page.
-func CanonicalURL(link string) string {
-	u, err := url.Parse(strings.TrimSpace(link))
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" { // Parse lowers schemes
-		return ""
+	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
+	readable, err := idna.Lookup.ToUnicode(host)
+	if err == nil {
+		host = readable
 	}
-	host := siteOf(u)
-	if host == "" {
-		return ""
-	}
-	if strings.Contains(host, ":") {
-		host = "[" + host + "]"
-	}
-	port := u.Port()
-	if port != "" && port != "80" && port != "443" {
-		host += ":" + port
-	}
-	text := "https://" + host
-	text += strings.TrimRight(u.EscapedPath(), "/")
-	query := canonicalQuery(u.RawQuery)
-	if query != "" {
-		text += "?" + query
-	}
-	return text
-}
-
-// canonicalQuery keeps the parameters encoded as they are: even those that cannot be decoded may
-// matter to the site.
-func canonicalQuery(raw string) string {
-	kept := slices.DeleteFunc(strings.Split(raw, "&"), func(p string) bool {
-		name := strings.ToLower(parameterName(p))
-		return p == "" || strings.HasPrefix(name, "utm_") || slices.Contains(tracking, name)
-	})
-	slices.SortStableFunc(kept, func(a, b string) int { return strings.Compare(parameterName(a), parameterName(b)) })
-	return strings.Join(kept, "&")
-}
-
-func parameterName(p string) string {
-	name, _, _ := strings.Cut(p, "=")
-	return name
+	return strings.TrimPrefix(host, "www.")
 }
 
 // URLGroup returns the group of items that link to one page: the [CanonicalURL] if it is short
 // and contains only letters, digits and _ . @ - : /, else url: and the first 128 bits of its
-// SHA-256, in hex. It is "" if there is no canonical URL. Shown items are recorded by it, so it
-// must not change between versions.
+// SHA-256, in hex. It is "" if there is no canonical URL. Shown items are recorded by it, so a
+// change of it must be announced.
 func URLGroup(link string) string {
 	canonical := CanonicalURL(link)
 	special := func(r rune) bool {

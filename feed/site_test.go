@@ -14,15 +14,22 @@ func TestSite(t *testing.T) {
 	t.Parallel()
 	for link, want := range map[string]string{
 		"": "", "no link": "", "/path": "", "mailto:a@example.com": "", "http://%zz": "",
-		"https://www.Example.com/a":  "example.com",
-		"HTTP://example.com:8080/":   "example.com",
-		"https://user@example.com./": "example.com",
-		"https://www.www.com":        "www.com",
-		"https://blog.example.com":   "blog.example.com",
-		"//cdn.example.com/x":        "cdn.example.com",
-		" https://example.com/a\n":   "example.com",
-		"https://bücher.example/a":   "bücher.example",
-		"http://[2001:DB8::1]:80/":   "2001:db8::1",
+		"https://www.Example.com/a":          "example.com",
+		"HTTP://example.com:8080/":           "example.com",
+		"https://user@example.com./":         "example.com",
+		"https://www.www.com":                "www.com",
+		"https://blog.example.com":           "blog.example.com",
+		"//cdn.example.com/x":                "cdn.example.com",
+		" https://example.com/a\n":           "example.com",
+		"https://bücher.example/a":           "bücher.example",
+		"https://BÜCHER.example/a":           "bücher.example",
+		"https://xn--bcher-kva.example/":     "bücher.example",
+		"https://www.xn--bcher-kva.example/": "bücher.example",
+		"https://b%C3%BCcher.example":        "bücher.example",
+		"https://bu\u0308cher.example":       "bücher.example",
+		"https://xn--zz.example":             "xn--zz.example",
+		"https://a_b.example":                "a_b.example",
+		"http://[2001:DB8::1]:80/":           "2001:db8::1",
 	} {
 		assert.Equal(t, want, feed.Site(link), link)
 	}
@@ -47,12 +54,52 @@ func TestCanonicalURL(t *testing.T) {
 		"https://example.com/x?q=%C3%A9&z":         "https://example.com/x?q=%C3%A9&z",
 		"https://example.com/a%2Fb":                "https://example.com/a%2Fb",
 		"http://[::1]:8080/x":                      "https://[::1]:8080/x",
-		"ftp://example.com/a":                      "", "": "", "example.com/a": "", "https:///a": "", "http://%zz": "",
+
+		"https://example.com/#/a":                      "https://example.com#/a",
+		"https://example.com/app/#/a/b/":               "https://example.com/app#/a/b",
+		"https://example.com/#!a":                      "https://example.com#!a",
+		"https://example.com/#!/a?utm_source=x&id=1":   "https://example.com#!/a?id=1",
+		"https://example.com/#/a?fbclid=1:~:text=word": "https://example.com#/a",
+		"https://example.com/#/d%c3%a9%41":             "https://example.com#/d%C3%A9A",
+		"https://example.com/#/dé":                     "https://example.com#/d%C3%A9",
+		"https://example.com/a/B#/":                    page,
+		"https://example.com/a/B#!/":                   page,
+		"https://example.com/a/B#!":                    page,
+		"https://example.com/a/B#:~:text=word":         page,
+		"https://example.com/?a=1#/b":                  "https://example.com?a=1#/b",
+
+		"https://example.com/%61/%42":             page,
+		"https://example.com/x/../a/./B/.":        page,
+		"https://example.com/../../a/B":           page,
+		"https://example.com/%2e%2E/a/B":          page,
+		"https://example.com/a//B":                "https://example.com/a//B",
+		"https://example.com/%c3%a9":              "https://example.com/%C3%A9",
+		"https://example.com/é":                   "https://example.com/%C3%A9",
+		"https://example.com/a%2fb%7e":            "https://example.com/a%2Fb~",
+		"https://example.com/?q=é&p=%61%2f%zz%":   "https://example.com?p=a%2F%zz%&q=%C3%A9",
+		"https://example.com/?%75tm_source=x&a=1": "https://example.com?a=1",
+		"https://XN--BCHER-KVA.example/a":         "https://bücher.example/a",
+		"https://bücher.example/a":                "https://bücher.example/a",
+		"ftp://example.com/a":                     "", "": "", "example.com/a": "", "https:///a": "", "http://%zz": "",
 	} {
 		assert.Equal(t, want, feed.CanonicalURL(link), link)
 		if want != "" {
 			assert.Equal(t, want, feed.CanonicalURL(want), "it is stable")
 		}
+	}
+}
+
+// TestTrackingParameters: parameters that tell where a click came from make no other page, those
+// that sites use for content do.
+func TestTrackingParameters(t *testing.T) {
+	t.Parallel()
+	for name := range strings.FieldsSeq(`utm_source utm_id UTM_anything fbclid gclid gad_source srsltid wbraid msclkid mc_cid mc_eid igsh igshid twclid ttclid yclid ysclid
+		li_fat_id _openstat vero_id oly_enc_id wickedid _hsenc __hssc hsCtaTracking mkt_tok _ke _kx s_kwcid ef_id irclickid cjevent epik ScCid rdt_cid mibextid
+		mtm_campaign pk_kwd matomo_source hsa_cam itm_source fb_action_ids guccounter _branch_match_id trk_msg WT.mc_id xtor ICID at_medium`) {
+		assert.Equal(t, "https://example.com?a=1&z=2", feed.CanonicalURL("https://example.com/?z=2&"+name+"=x%41&a=1"), name)
+	}
+	for name := range strings.FieldsSeq("id p q page ref source cid v t list lang utm gclid2 campaign s tag sort") {
+		assert.Equal(t, "https://example.com?"+name+"=1", feed.CanonicalURL("https://example.com/?"+name+"=1"), name)
 	}
 }
 

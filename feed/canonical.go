@@ -1,0 +1,135 @@
+package feed
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// tracking lists link parameters that tell where a click came from, or who clicked, rather than what
+// the link leads to. Names that sites also use for content, such as ref, cid and source, are not
+// among them.
+var tracking = strings.Fields(`
+	_ga _gl dclid gad_campaignid gad_source gbraid gclid gclsrc gps_source srsltid wbraid
+	fbclid fb_ref fb_source fb_comment_id action_object_map action_ref_map action_type_map mibextid igsh igshid
+	msclkid ocid twclid ref_src ref_url __twitter_impression ttclid li_fat_id lipi licu rdt_cid sccid epik wprov
+	yclid ysclid _openstat rb_clickid dicbo tblci irclickid irgwc cjevent cjdata awc awclid sscid zanpid _trkparms _trksid
+	mc_cid mc_eid mc_tc mkt_tok _hsenc _hsmi __hssc __hstc __hsfp hsctatracking ml_subscriber ml_subscriber_hash
+	vero_conv vero_id oly_anon_id oly_enc_id _ke _kx dm_i nr_email_referer trk_contact trk_module trk_msg trk_sid
+	__s wickedid s_cid s_kwcid ef_id icid ncid wt.mc_id xtor elqtrack elqtrackid _branch_match_id _branch_referrer
+	guccounter guce_referrer guce_referrer_sig at_campaign at_medium ns_campaign ns_mchannel ns_source ns_linkname`)
+
+// trackingPrefixes begin the names of further ones.
+var trackingPrefixes = []string{"utm_", "itm_", "mtm_", "matomo_", "piwik_", "pk_", "hsa_", "fb_action_"}
+
+func tracks(parameter string) bool {
+	name := strings.ToLower(parameterName(parameter))
+	return slices.Contains(tracking, name) || slices.ContainsFunc(trackingPrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+}
+
+// CanonicalURL returns one form for all links to the same page: https for http; host in lower case
+// and Unicode, without www. and default port; no user; no fragment, unless it is a page of an app
+// (#/… or #!…); no tracking parameters, the others sorted by name (stably); no slash at the end; one
+// way to escape (RFC 3986, 6.2.2). It is "" if the link is not to a web page.
+func CanonicalURL(link string) string {
+	u, err := url.Parse(strings.TrimSpace(link))
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" { // Parse lowers schemes
+		return ""
+	}
+	host := siteOf(u)
+	if host == "" {
+		return ""
+	}
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	port := u.Port()
+	if port != "" && port != "80" && port != "443" {
+		host += ":" + port
+	}
+	path := withoutDots(canonicalEscapes(u.EscapedPath()))
+	text := "https://" + host + strings.TrimRight(path, "/")
+	query := canonicalQuery(u.RawQuery)
+	if query != "" {
+		text += "?" + query
+	}
+	return text + canonicalFragment(u.EscapedFragment())
+}
+
+// canonicalFragment returns a fragment that is a page of an app, with its #.
+func canonicalFragment(fragment string) string {
+	if !strings.HasPrefix(fragment, "/") && !strings.HasPrefix(fragment, "!") {
+		return ""
+	}
+	fragment, _, _ = strings.Cut(fragment, ":~:") // a text that the browser is to mark
+	path, query, _ := strings.Cut(fragment, "?")
+	path = strings.TrimRight(canonicalEscapes(path), "/")
+	query = canonicalQuery(query)
+	switch {
+	case query != "":
+		return "#" + path + "?" + query
+	case path == "", path == "!":
+		return ""
+	}
+	return "#" + path
+}
+
+// canonicalQuery keeps parameters that cannot be decoded: even those may matter to the site.
+func canonicalQuery(raw string) string {
+	kept := strings.Split(canonicalEscapes(raw), "&")
+	kept = slices.DeleteFunc(kept, func(p string) bool { return p == "" || tracks(p) })
+	slices.SortStableFunc(kept, func(a, b string) int { return strings.Compare(parameterName(a), parameterName(b)) })
+	return strings.Join(kept, "&")
+}
+
+func parameterName(p string) string {
+	name, _, _ := strings.Cut(p, "=")
+	return name
+}
+
+const upperHex = "0123456789ABCDEF"
+
+// canonicalEscapes writes escapes with capital letters, decodes those of unreserved characters, and
+// escapes what is not ASCII. What is no escape stays.
+func canonicalEscapes(s string) string {
+	var out strings.Builder
+	for i := 0; i < len(s); i++ {
+		c, escaped := s[i], false
+		if c == '%' && i+2 < len(s) {
+			high, low := hexDigit(s[i+1]), hexDigit(s[i+2])
+			if escaped = high >= 0 && low >= 0; escaped {
+				c, i = byte(high<<4|low), i+2
+			}
+		}
+		if escaped && !unreserved(c) || c >= 0x80 {
+			out.WriteByte('%')
+			out.WriteByte(upperHex[c>>4])
+			c = upperHex[c&15]
+		}
+		out.WriteByte(c)
+	}
+	return out.String()
+}
+
+func hexDigit(c byte) int { return strings.IndexByte(upperHex, strings.ToUpper(string(c))[0]) }
+
+func unreserved(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("-._~", c) >= 0
+}
+
+// withoutDots removes the segments . and .. of a path, as browsers do.
+func withoutDots(path string) string {
+	if !strings.Contains(path, "/.") {
+		return path
+	}
+	var kept []string
+	for segment := range strings.SplitSeq(path, "/") {
+		switch {
+		case segment == "..":
+			kept = kept[:max(1, len(kept)-1)]
+		case segment != ".":
+			kept = append(kept, segment)
+		}
+	}
+	return strings.Join(kept, "/")
+}
