@@ -117,11 +117,11 @@ func (c *call) decodeQuery(into any) error {
 	var members []string
 	for name, texts := range values {
 		for _, text := range texts {
-			value := appendString(nil, text)
+			value := feed.AppendString(nil, text)
 			if isNumber(text) {
 				value = []byte(text)
 			}
-			members = append(members, string(appendString(nil, name))+":"+string(value))
+			members = append(members, string(feed.AppendString(nil, name))+":"+string(value))
 		}
 	}
 	if err := decode([]byte("{"+strings.Join(members, ",")+"}"), into); err != nil {

@@ -106,18 +106,9 @@ func appendDegraded(b []byte, degraded []string) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendString(b, what)
+		b = feed.AppendString(b, what)
 	}
 	return append(b, ']')
-}
-
-// appendString appends s as JSON.
-func appendString(b []byte, s string) []byte {
-	quoted, err := json.Marshal(s)
-	if err != nil { // a string always encodes
-		return append(b, `""`...)
-	}
-	return append(b, quoted...)
 }
 
 // succeed answers 200 with data in the envelope, or calls data's own send method.

@@ -123,7 +123,7 @@ func describe(version string, social bool) static {
 	if social {
 		data = withPosts
 	}
-	return newStatic(bytes.Replace(data, []byte(`"version":""`), appendString([]byte(`"version":`), version), 1), jsonType[0])
+	return newStatic(bytes.Replace(data, []byte(`"version":""`), feed.AppendString([]byte(`"version":`), version), 1), jsonType[0])
 }
 
 // static is content that does not change while the process runs.

@@ -88,7 +88,7 @@ func (p *entryPage) appendTo(b []byte) []byte {
 	if p.Next.Zero() {
 		b = append(b, "null"...)
 	} else {
-		b = appendString(b, cursorOf(p.Next))
+		b = feed.AppendString(b, cursorOf(p.Next))
 	}
 	b = append(b, `,"has_more":`...)
 	b = strconv.AppendBool(b, p.HasMore)

@@ -101,7 +101,7 @@ func appendReasons(b []byte, why []api.Reason) []byte {
 		b = append(b, '"')
 		if r.Value != "" {
 			b = append(b, `,"value":`...)
-			b = appendString(b, r.Value)
+			b = feed.AppendString(b, r.Value)
 		}
 		if r.Kind != "" {
 			b = append(append(append(b, `,"kind":"`...), r.Kind...), '"') // a constant, too

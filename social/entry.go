@@ -3,6 +3,8 @@ package social
 import (
 	"encoding/json"
 	"strconv"
+
+	"github.com/freshet/freshet/feed"
 )
 
 // The origins of a feed's entry, in in_feed.source.
@@ -17,11 +19,11 @@ const (
 func (c *Card) AppendEntry(b []byte, reader, source string) []byte {
 	b = append(b, c.Content[:len(c.Content)-1]...) // all but the closing brace
 	b = append(b, `,"author":{"id":`...)
-	b = appendString(b, c.Author.ID)
+	b = feed.AppendString(b, c.Author.ID)
 	b = append(b, `,"name":`...)
-	b = appendString(b, c.Author.Name)
+	b = feed.AppendString(b, c.Author.Name)
 	b = append(b, `,"image_url":`...)
-	b = appendString(b, c.Author.ImageURL)
+	b = feed.AppendString(b, c.Author.ImageURL)
 	b = append(b, `},"likes":`...)
 	b = strconv.AppendInt(b, c.Likes, 10)
 	b = append(b, `,"comments":`...)
@@ -101,8 +103,6 @@ func (c *Card) appendInFeed(b []byte, source string) []byte {
 	}
 	return append(b, `,"is_promoted":false}`...)
 }
-
-func appendString(b []byte, s string) []byte { return appendJSON(b, s) }
 
 func appendJSON(b []byte, v any) []byte {
 	raw, err := json.Marshal(v)

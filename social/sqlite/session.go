@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social/sqlstore"
 )
 
@@ -184,7 +185,7 @@ func list(t sqlstore.Table) string {
 			}
 			switch column := column.(type) {
 			case []string:
-				b = appendText(b, column[row])
+				b = feed.AppendString(b, column[row])
 			case []int:
 				b = strconv.AppendInt(b, int64(column[row]), 10)
 			case []int64:
@@ -196,20 +197,4 @@ func list(t sqlstore.Table) string {
 		}
 	}
 	return string(append(b, ']'))
-}
-
-// appendText appends a string as JSON.
-func appendText(b []byte, s string) []byte {
-	for _, c := range []byte(s) {
-		printable := ' ' <= c && c <= '~'
-		if !printable || c == '"' || c == '\\' {
-			raw, err := json.Marshal(s)
-			if err != nil { // impossible for a string
-				panic(err)
-			}
-			return append(b, raw...)
-		}
-	}
-	b = append(append(b, '"'), s...)
-	return append(b, '"')
 }
