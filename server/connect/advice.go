@@ -14,16 +14,19 @@ import (
 	"github.com/freshet/freshet/internal/esindex"
 )
 
-// Schemes are the beginnings of a service's URL without and with TLS, and the setting of its
-// certificate authority.
-type Schemes struct{ Plain, TLS, CA string }
+// Schemes are the beginnings of a service's URL without and with TLS, the prefix of its settings
+// ("redis"), and whether the connection uses TLS.
+type Schemes struct {
+	Plain, TLS, Settings string
+	Encrypted            bool
+}
 
 // alert is how the text of an error shows the first bytes of a TLS server's answer to a client
 // without TLS.
 const alert = `\x15\x03`
 
-// TLSAdvice returns what to do about an error of a connection if only one side uses TLS, or if the
-// server's certificate is not accepted, and "" otherwise.
+// TLSAdvice returns what to do about an error of a connection if only one side uses TLS, or if one
+// side does not accept the certificate of the other, and "" otherwise.
 func TLSAdvice(err error, of Schemes) string {
 	if err == nil {
 		return ""
@@ -36,17 +39,20 @@ func TLSAdvice(err error, of Schemes) string {
 		refused  *esindex.Error
 	)
 	text := err.Error()
+	badRequest := errors.As(err, &refused) && refused.Foreign && refused.Status == http.StatusBadRequest
 	switch {
 	case errors.As(err, &noTLS), strings.Contains(text, "HTTP response to HTTPS client"):
 		return "the server does not use TLS on this port: begin the address with " + of.Plain + ", or name its port with TLS"
 	case errors.As(err, &unknown):
-		return "name the authority that signed the server's certificate in " + of.CA
+		return "name the authority that signed the server's certificate in " + of.Settings + ".ca_cert"
 	case errors.As(err, &hostname):
 		return "name the host as the server's certificate does"
 	case errors.As(err, &invalid):
 		return "renew the server's certificate"
-	case errors.As(err, &refused) && refused.Foreign && refused.Status == http.StatusBadRequest,
-		strings.Contains(text, alert), strings.Contains(text, "\x15\x03"):
+	case strings.Contains(text, "remote error: tls: "), of.Encrypted && badRequest:
+		return "if the server requires client certificates, name one that it trusts in " + of.Settings + ".client_cert and " + of.Settings + ".client_key"
+	case of.Encrypted: // the rest is of connections without TLS
+	case badRequest, strings.Contains(text, alert), strings.Contains(text, "\x15\x03"):
 		return "the server uses TLS on this port: begin the address with " + of.TLS
 	case errors.Is(err, io.EOF), strings.HasSuffix(text, "EOF"), strings.Contains(text, "connection reset"):
 		return "the server ends the connection: if it uses TLS on this port, begin the address with " + of.TLS

@@ -37,7 +37,10 @@ func (d *doctor) checkElastic(ctx context.Context) {
 	}
 	version, err := esindex.CheckVersion(ctx, client)
 	if err != nil {
-		fix := connect.TLSAdvice(err, connect.Schemes{Plain: "http://", TLS: "https://", CA: "elasticsearch.ca_cert"})
+		fix := connect.TLSAdvice(err, connect.Schemes{
+			Plain: "http://", TLS: "https://", Settings: what,
+			Encrypted: strings.HasPrefix(d.cfg.Elasticsearch.Addresses[0], "https://"),
+		})
 		d.report(Broken, what, cmp.Or(fix, "start Elasticsearch, or correct elasticsearch.addresses, elasticsearch.password or elasticsearch.api_key"), "%s: %v", where, err)
 		return
 	}

@@ -94,12 +94,12 @@ func (d *doctor) reachRedis(ctx context.Context, cfg configs.Config, what, setti
 	where, sent := strings.Join(cfg.Redis.Server().Addrs, ", "), d.clock()
 	now, err := client.Time(ctx).Result()
 	if err != nil {
-		schemes := connect.Schemes{Plain: "redis://", TLS: "rediss://", CA: "redis.ca_cert"}
+		schemes := connect.Schemes{Plain: "redis://", TLS: "rediss://", Settings: "redis", Encrypted: cfg.Redis.Server().TLS}
 		fix := connect.TLSAdvice(err, schemes)
 		switch {
 		case rediskeys.Refused(err):
 			fix = "see the message"
-		case cfg.Redis.Server().TLS && connect.AnswersPlain(ctx, cfg.Redis.Server().Addrs[0]):
+		case schemes.Encrypted && connect.AnswersPlain(ctx, cfg.Redis.Server().Addrs[0]):
 			fix = connect.TLSAdvice(tls.RecordHeaderError{}, schemes)
 		}
 		d.report(Broken, what, cmp.Or(fix, "start Redis, or correct "+setting+" and its password"), "%s: %v", where, rediskeys.Advise(err))

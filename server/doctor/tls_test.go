@@ -2,11 +2,14 @@ package doctor
 
 import (
 	"crypto/tls"
+	"encoding/pem"
 	"io"
 	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -16,7 +19,7 @@ import (
 )
 
 // TestDoctorTLSMismatch checks the advice where one side uses TLS and the other does not, and where the
-// certificate is not trusted.
+// certificate of one is not trusted by the other, or missing.
 func TestDoctorTLSMismatch(t *testing.T) {
 	t.Parallel()
 	elastic := httptest.NewUnstartedServer(http.NotFoundHandler())
@@ -50,6 +53,28 @@ func TestDoctorTLSMismatch(t *testing.T) {
 	findings = Check(t.Context(), cfg, Options{})
 	assert.Contains(t, about(t, findings, "redis").Fix, "redis.ca_cert")
 	assert.Contains(t, about(t, findings, "elasticsearch").Fix, "elasticsearch.ca_cert")
+
+	// Servers that require client certificates end the handshake; a proxy such as nginx answers 400.
+	strict := httptest.NewUnstartedServer(http.NotFoundHandler())
+	strict.Config.ErrorLog = log.New(io.Discard, "", 0)
+	strict.TLS = &tls.Config{ClientAuth: tls.RequireAnyClientCert}
+	strict.StartTLS()
+	t.Cleanup(strict.Close)
+	pool := filepath.Join(t.TempDir(), "ca.pem")
+	require.NoError(t, os.WriteFile(pool, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: strict.Certificate().Raw}), 0o600))
+	cfg.Redis.CACert, cfg.Elasticsearch.CACert = pool, pool
+	cfg.Elasticsearch.Addresses = []string{strict.URL}
+	cfg.Redis.URL = "rediss://" + strict.Listener.Addr().String()
+	findings = Check(t.Context(), cfg, Options{})
+	assert.Contains(t, about(t, findings, "redis").Fix, "redis.client_cert")
+	assert.Contains(t, about(t, findings, "elasticsearch").Fix, "elasticsearch.client_cert")
+
+	proxy := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadRequest) }))
+	t.Cleanup(proxy.Close)
+	cfg.Elasticsearch.Addresses = []string{proxy.URL}
+	fix := about(t, Check(t.Context(), cfg, Options{}), "elasticsearch").Fix
+	assert.Contains(t, fix, "elasticsearch.client_cert")
+	assert.NotContains(t, fix, "begin the address")
 
 	cfg = embedded(t)
 	cfg.Postgres.URL = testenv.Postgres(t)

@@ -70,6 +70,9 @@ var adviceByText = []struct{ part, advice string }{
 	{"no encryption", "the server requires TLS; set sslmode=require or verify-full in postgres.url"},
 	{"refused TLS connection", "the server does not use TLS; correct sslmode in postgres.url, or set ssl = on at the server"},
 	{"certificate signed by unknown authority", "name the authority that signed the server's certificate in sslrootcert of postgres.url"},
+	{"certificate has expired", "renew the server's certificate"},
+	{"requires a valid client certificate", "name a client certificate that the server trusts in sslcert and sslkey of postgres.url"},
+	{"remote error: tls: ", "if the server requires client certificates, name one that it trusts in sslcert and sslkey of postgres.url"},
 	{"certificate is valid for", "name the host in postgres.url as the server's certificate does"},
 }
 

@@ -20,6 +20,9 @@ func TestAdviceFitsTheMessage(t *testing.T) {
 		{&pgconn.PgError{Code: notAuthorized, Message: `no pg_hba.conf entry for host "10.0.0.1", user "f", database "f", SSL encryption`}, "pg_hba.conf"},
 		{errors.New("tls error (server refused TLS connection)"), "does not use TLS"},
 		{errors.New("tls: failed to verify certificate: x509: certificate signed by unknown authority"), "sslrootcert"},
+		{errors.New("tls: failed to verify certificate: x509: certificate has expired or is not yet valid: current time"), "renew"},
+		{&pgconn.PgError{Code: notAuthorized, Message: "connection requires a valid client certificate"}, "sslcert"},
+		{errors.New("remote error: tls: unknown certificate authority"), "sslcert"},
 		{&pgconn.PgError{Code: noPrivilege, Message: "permission denied for table posts"}, "own the tables"},
 	} {
 		assert.ErrorContains(t, reason(test.err), test.says)
