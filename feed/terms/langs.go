@@ -120,16 +120,21 @@ var former = map[string]string{
 }
 
 // codesByName maps the folded names of languages, in English and in the language itself, to codes.
+// Some name a region or a script (Brazilian Portuguese, 繁體中文).
 var codesByName = sync.OnceValue(func() map[string]string {
-	codes, english := map[string]string{}, display.English.Languages()
-	for _, base := range display.Values.BaseLanguages() {
-		codes[foldUnicode(english.Name(base))] = base.String()
-	}
-	for _, tag := range display.Supported.Tags() {
-		_, _, region := tag.Raw()
-		if region.String() == "ZZ" {
-			codes[foldUnicode(display.Self.Name(tag))] = tag.String()
+	codes := map[string]string{}
+	add := func(tag language.Tag, name string) {
+		folded := foldUnicode(name)
+		if codes[folded] == "" {
+			codes[folded] = tag.String()
 		}
+	}
+	for _, tag := range display.Supported.Tags() { // es before es-AR, which has the same name
+		add(tag, display.Self.Name(tag))
+	}
+	english := display.English.Tags()
+	for _, tag := range display.Values.Tags() {
+		add(tag, english.Name(tag))
 	}
 	delete(codes, "")
 	return codes

@@ -125,7 +125,9 @@ func TestLangsNames(t *testing.T) {
 		"en": {"English", "ENGLISH", "english"}, "de": {"German", "Deutsch", "deutsch"}, "fr": {"French", "Français", "français"},
 		"es": {"Spanish", "español"}, "pt": {"Portuguese", "Português"}, "zh": {"Chinese", "中文"}, "ja": {"Japanese", "日本語"},
 		"ru": {"Russian", "русский"}, "nl": {"Dutch", "Nederlands"}, "pl": {"Polish", "Polski"}, "ar": {"Arabic", "العربية"},
-		"ur": {"Urdu"}, "th": {"Thai", "ไทย"}, "hi": {"Hindi", "हिन्दी"}, "sw": {"Swahili", "Kiswahili"}, "zh-Hant": {"繁體中文"},
+		"ur": {"Urdu"}, "th": {"Thai", "ไทย"}, "hi": {"Hindi", "हिन्दी"}, "sw": {"Swahili", "Kiswahili"}, "zh-Hant": {"繁體中文", "Traditional Chinese"},
+		"zh-Hans": {"Simplified Chinese"}, "pt-BR": {"Brazilian Portuguese"}, "en-GB": {"British English"}, "en-US": {"American English"},
+		"fr-CA": {"Canadian French", "français canadien"}, "es-419": {"Latin American Spanish"}, "es-MX": {"español de México"},
 	} {
 		for _, name := range names {
 			assert.Equal(t, terms.LangKeys(code), terms.LangKeys(name), name)
