@@ -41,10 +41,10 @@ type RecorderConfig struct {
 	Grace   time.Duration // wait between confirmation and leaving the pending set; 10s
 	GiveUp  time.Duration // how long a failing batch is retried before it is deferred; 30s
 	Timeout time.Duration // deadline of one write; 5s
+	Logger  *slog.Logger  // nil disables logging
 	// NoFailover means that the store cannot lose confirmed writes to a failover. No deliveries are
 	// then kept for [Recorder.Reclaim].
 	NoFailover bool
-	Logger  *slog.Logger  // nil disables logging
 }
 
 // WithDefaults replaces zero values with the defaults.
