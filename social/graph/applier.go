@@ -53,8 +53,8 @@ func NewApplier(s Store, cfg Config) *Applier {
 // starts no further writes and returns that error for the remaining events. It may be called again
 // with the events that failed.
 //
-// Events of the same post, the same circle or the same two agents are applied in order. Others
-// are written concurrently, and long runs of follows with the same time in one bulk write.
+// Events of the same post, the same circle or the same two agents are applied in order, and a reply
+// after the post that it answers. Others are written concurrently, and long runs of follows with the same time in one bulk write.
 func (a *Applier) Apply(ctx context.Context, events []Event) []error {
 	r := &round{a: a, events: events, results: make([]error, len(events))}
 	r.run(ctx)
@@ -89,10 +89,20 @@ type round struct {
 	down    atomic.Pointer[error] // why the store is unavailable
 }
 
-// run applies the events: concurrently, except for long runs of follows.
+// run applies the events: concurrently, except for long runs of follows, and replies to posts of the
+// same round.
 func (r *round) run(ctx context.Context) {
-	begin := 0 // index of the first event that is not applied yet
+	begin := 0                 // index of the first event that is not applied yet
+	posts := map[string]bool{} // those since then
 	for i := 0; i < len(r.events); {
+		if p, ok := r.events[i].body.(*postCreated); ok {
+			if posts[p.post.ReplyTo] {
+				r.together(ctx, begin, i)
+				begin = i
+				clear(posts)
+			}
+			posts[p.ID] = true
+		}
 		n := r.follows(i)
 		if n < writers { // too short to be worth a bulk write, for which all others wait
 			i += max(n, 1)

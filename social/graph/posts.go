@@ -24,6 +24,7 @@ type postCreated struct {
 	Mentions []string         `json:"mentions"`
 	Reply    social.Right     `json:"reply"`
 	React    social.Right     `json:"react"`
+	ReplyTo  *string          `json:"reply_to"`
 
 	Origin     string   `json:"origin"`
 	URL        string   `json:"url"`
@@ -77,23 +78,42 @@ func (p *postCreated) check() error {
 	if p.Audience != nil {
 		p.post.Audience = *p.Audience
 	}
+	if p.ReplyTo != nil {
+		if *p.ReplyTo == "" {
+			return errors.New("reply_to is empty; omit it if the post is not a reply")
+		}
+		if p.Audience != nil || p.Reply != "" {
+			return errors.New("a reply has the audience and reply rights of the root post of its thread; omit audience and reply")
+		}
+		p.post.ReplyTo, p.post.Audience = *p.ReplyTo, social.Audience{}
+	}
 	p.post.Normalize()
 	return p.post.Validate(forever)
 }
 
 func (p *postCreated) apply(ctx context.Context, s Store) error {
-	// The card first, so that no reader gets the post without its author's name.
-	card, sent := p.Author.card()
-	if sent {
-		if err := s.PutAuthor(ctx, card, p.at()); err != nil {
-			return err
+	create := func() error {
+		_, _, err := s.CreatePost(ctx, p.post, social.Creation{At: p.at()})
+		if errors.Is(err, feed.ErrNotFound) {
+			return nil // the event is late: the post is deleted already
 		}
+		return err
 	}
-	_, _, err := s.CreatePost(ctx, p.post, social.Creation{At: p.at()})
-	if errors.Is(err, feed.ErrNotFound) {
-		return nil // the event is late: the post is deleted already
+	put := func() error {
+		card, sent := p.Author.card()
+		if !sent {
+			return nil
+		}
+		return s.PutAuthor(ctx, card, p.at())
 	}
-	return err
+	first, then := put, create // no reader gets the post without its author's name
+	if p.post.ReplyTo != "" {
+		first, then = create, put // a reply may be refused, and then nothing of the event is stored
+	}
+	if err := first(); err != nil {
+		return err
+	}
+	return then()
 }
 
 // postUpdated is an edit with the fields of PATCH /v1/posts/{id}.

@@ -110,6 +110,8 @@ var checks = []check{
 	{"Replies/under a post that is reported again late", repliesReportedLate},
 	{"Replies/under a post to what is purged", repliesOfPurged},
 	{"Replies/and events", repliesByEvents},
+	{"Replies/imported", repliesImported},
+	{"Replies/imported, refused", repliesNotImported},
 	{"Follows", follows},
 	{"Follows/server", followServer},
 	{"Follows/limit", followLimit},

@@ -63,9 +63,6 @@ func complete(p *social.Post, c social.Creation, now time.Time) error {
 	}
 	p.Normalize()
 	p.Root = ""
-	if p.ReplyTo != "" && !c.At.IsZero() {
-		return feed.Errorf(feed.ErrRule, "bad post: an event cannot create a reply")
-	}
 	return p.Validate(now)
 }
 
@@ -95,7 +92,11 @@ func (t *Tx) create(p social.Post, reported time.Time, author *agent, fresh bool
 	if here && r.Alive() {
 		return r.Post, false
 	}
-	to, err := t.checkPlace(&p, r, here, author.ErasedAgent)
+	life, under := r.rootLife, r.under
+	var to []circle
+	if at > max(erased, r.Times.Created, r.Times.Deleted) { // else it is a repetition, or late
+		to, err = t.checkPlace(&p, r, at, here, author.ErasedAgent)
+	}
 	if err != nil {
 		return social.Post{}, t.fail(err)
 	}
@@ -107,6 +108,7 @@ func (t *Tx) create(p social.Post, reported time.Time, author *agent, fresh bool
 	}
 	t.keepRemoved(&p, r)
 	was, before, again := *r, r.found, r.Times.Created > 0 && !r.Alive()
+	was.rootLife, was.under = life, under
 	keeps := r.Alive() && r.commentsHere > 0 && !r.Post.Audience.Public // its replies are not for everybody
 	var kept []string
 	if keeps {
@@ -165,14 +167,18 @@ func (t *Tx) loadOwn(p *social.Post, fresh bool) (*record, error) {
 	return r, nil
 }
 
-// checkPlace checks where a post is made: in circles, which it returns for a post made here, or under
-// another post.
-func (t *Tx) checkPlace(p *social.Post, r *record, here bool, erased int64) (to []circle, err error) {
+// checkPlace checks where a post is made at a stamp: in circles, which it returns for a post made
+// here, or under another post.
+func (t *Tx) checkPlace(p *social.Post, r *record, at int64, here bool, erased int64) (to []circle, err error) {
 	if here {
 		to, err = t.checkCircles(p, erased)
 	}
-	if err == nil && p.ReplyTo != "" {
+	switch {
+	case err != nil, p.ReplyTo == "":
+	case here:
 		err = t.resolveRoot(p, r)
+	default:
+		err = t.resolveReported(p, r, at)
 	}
 	return to, err
 }

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/freshet/freshet/feed"
@@ -58,6 +59,26 @@ func (t *Tx) resolveRoot(p *social.Post, r *record) error {
 	if reach == social.ToAll {
 		r.under = social.UnderPublic
 	}
+	return nil
+}
+
+// resolveReported is resolveRoot for a reply that an event reports as of a stamp. A post that exists
+// stays where it is, and a reply from before the deletion of its root post is not one to a post that
+// was made with its id since.
+func (t *Tx) resolveReported(p *social.Post, r *record, at int64) error {
+	if r.Alive() && r.Post.ReplyTo != p.ReplyTo {
+		return feed.Errorf(feed.ErrRule, "bad post: %s exists, and its reply_to cannot be changed; delete it first", p.ID)
+	}
+	err := t.resolveRoot(p, r)
+	if err != nil && !errors.Is(err, feed.ErrNotFound) {
+		return err
+	}
+	var deleted int64
+	t.row(into(&deleted), `SELECT coalesce(max(deleted), 0) FROM posts WHERE id IN ($1, $2)`, p.ReplyTo, p.Root)
+	if err != nil || at <= deleted { // not found would mean that the reply itself was deleted
+		return feed.Errorf(feed.ErrRule, "bad post: reply_to: there is no post %s that %s may see; report it before its replies", p.ReplyTo, p.Author)
+	}
+	r.Times.Reply = 0 // an edit that came before the reply: its rights are those of the root post
 	return nil
 }
 

@@ -1226,7 +1226,7 @@ export interface paths {
          *
          *     | type | data |
          *     |---|---|
-         *     | `post.created` | `id`, `author` (`id`; with any of `name`, `image_url` and `bio` it replaces the author's card), `created_at`, and as in `POST /v1/posts` `caption`, `tags`, `audience`, `mentions`, `reply`, `react`; for posts of another host also `origin`, `url`, `object_type` and `grants`. `at` defaults to `created_at`. While the stored post has replies, the audience only narrows |
+         *     | `post.created` | `id`, `author` (`id`; with any of `name`, `image_url` and `bio` it replaces the author's card), `created_at`, and as in `POST /v1/posts` `caption`, `tags`, `audience`, `mentions`, `reply`, `react` and `reply_to`, of a post that was reported before; for posts of another host also `origin`, `url`, `object_type` and `grants`. `at` defaults to `created_at`. While the stored post has replies, the audience only narrows |
          *     | `post.updated` | `id`, `at`, and the changed fields of `caption`, `tags`, `alts`, `reply` |
          *     | `post.deleted` | `id`, `at` |
          *     | `follow.created`, `follow.removed` | `agent_id`, `author_id`, `at` |

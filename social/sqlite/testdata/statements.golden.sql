@@ -493,6 +493,9 @@ DELETE FROM post_circles WHERE post = ? AND circle = ?;
 -- Tx.removing
 SELECT author, reach, origin <> '' FROM posts WHERE id = ?;
 
+-- Tx.resolveReported
+SELECT coalesce(max(deleted), 0) FROM posts WHERE id IN (?, ?);
+
 -- Tx.resolveRoot
 SELECT id, created, reach, reply FROM posts
 		WHERE id = (SELECT CASE WHEN o.root = '' THEN o.id ELSE o.root END FROM posts o WHERE o.id = ?);
