@@ -1220,7 +1220,8 @@ export interface paths {
          *     accepted or rejected separately. Events may arrive late, twice and in any order, because each has its
          *     own time (`at`): an older event does not undo a newer one, and at equal times the removal
          *     wins. So an interrupted upload can simply be sent again. Use this route also to import a
-         *     whole network.
+         *     whole network. The order of the lines decides nothing: posts of one second are listed in the
+         *     byte order of their ids, so choose ids that sort as the posts came.
          *
          *     An event is `{"type":…,"data":{…}}`. The types and their data:
          *
