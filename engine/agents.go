@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 
 	"github.com/freshet/freshet/cache"
@@ -89,23 +88,6 @@ func (e *Engine) EditProfile(ctx context.Context, agent string, change func(*fee
 	return p, err
 }
 
-// unmuted handles items and groups that a profile has muted before and no longer does.
-func (e *Engine) unmuted(ctx context.Context, agent string, before, after []string) {
-	muted := make(map[string]bool, len(after))
-	for _, group := range after {
-		muted[group] = true
-	}
-	gone := slices.DeleteFunc(before, func(group string) bool { return muted[group] })
-	if len(gone) == 0 {
-		return
-	}
-	// The change is stored, so a retry would find nothing to take back.
-	if err := e.unhidden(agent, gone); err != nil {
-		e.cfg.Log.WarnContext(ctx, "items were unmuted, but what was learned from hiding them was not taken back",
-			slog.String("agent", agent), slog.Any("error", err))
-	}
-}
-
 // endSession ends a session that was ranked for another profile. If the session store is
 // unreachable the session remains: each page leaves out items that the profile then refuses.
 func (e *Engine) endSession(ctx context.Context, agent string) error {
@@ -113,12 +95,6 @@ func (e *Engine) endSession(ctx context.Context, agent string) error {
 		return err
 	}
 	return nil
-}
-
-// HiddenWith returns what hiding an item mutes: the item and its group.
-func (e *Engine) HiddenWith(ctx context.Context, item string) ([]string, error) {
-	refs, _, err := e.refs(e.cfg.Begin(ctx), []string{item})
-	return feed.Keys(refs), err
 }
 
 // RemoveProfile deletes the agent's profile, or returns [feed.ErrNotFound] if there is none. If it

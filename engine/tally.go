@@ -63,36 +63,6 @@ func (e *Engine) Liked(ctx context.Context, agent string, card social.Card) (api
 	return e.react(ctx, agent, []Act{{events.Like, card.ID}}, []social.Card{card})
 }
 
-// Unliked takes a like of a post back, so that it neither counts for live popularity nor in what is
-// learned about the agent. Counts for reports remain: they count what was done.
-func (e *Engine) Unliked(agent, post string) error {
-	return e.undo(agent, []learning.Act{{Kind: feed.Liked, Group: post}}, []popularity.Act{{Item: post, Kind: popularity.Unlike}})
-}
-
-// unhidden takes back what was learned from hiding items that are no longer muted, by their groups.
-// If items may be repeated, a dislike has muted them, too.
-func (e *Engine) unhidden(agent string, groups []string) error {
-	var undone []learning.Act
-	for _, group := range groups {
-		undone = append(undone, learning.Act{Kind: feed.Hidden, Group: group})
-		if e.cfg.ShowAgain {
-			undone = append(undone, learning.Act{Kind: feed.Disliked, Group: group})
-		}
-	}
-	return e.undo(agent, undone, nil)
-}
-
-// undo submits acts that are taken back to everything that counts them for good.
-func (e *Engine) undo(agent string, undone []learning.Act, unliked []popularity.Act) error {
-	for i := range undone {
-		undone[i].Undo = true
-	}
-	if !e.handOver(agent, undone, unliked, nil) {
-		return fmt.Errorf("%w: too many events are waiting to be counted", events.ErrUnavailable)
-	}
-	return nil
-}
-
 // react processes acts. cards are those of the posts among them, or nil, and then they are read.
 func (e *Engine) react(ctx context.Context, agent string, acts []Act, cards []social.Card) (api.EventsTaken, error) {
 	ctx = e.cfg.Begin(ctx)

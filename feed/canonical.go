@@ -97,7 +97,8 @@ func canonicalEscapes(s string) string {
 		c, escaped := s[i], false
 		if c == '%' && i+2 < len(s) {
 			high, low := hexDigit(s[i+1]), hexDigit(s[i+2])
-			if escaped = high >= 0 && low >= 0; escaped {
+			escaped = high >= 0 && low >= 0
+			if escaped {
 				c, i = byte(high<<4|low), i+2
 			}
 		}
@@ -114,7 +115,7 @@ func canonicalEscapes(s string) string {
 func hexDigit(c byte) int { return strings.IndexByte(upperHex, strings.ToUpper(string(c))[0]) }
 
 func unreserved(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("-._~", c) >= 0
+	return strings.IndexByte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~", c) >= 0
 }
 
 // withoutDots removes the segments . and .. of a path, as browsers do.

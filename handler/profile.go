@@ -180,7 +180,8 @@ func (s *server) changeMuted(list mutedList) func(*call) error {
 		}
 		unmute, values := c.gin.Request.Method == http.MethodDelete, []string{value}
 		if unmute && list == "items" {
-			if values, err = s.deps.Engine.HiddenWith(ctx, value); err != nil {
+			values, err = s.deps.Engine.HiddenWith(ctx, value)
+			if err != nil {
 				return false, err
 			}
 		}
