@@ -102,6 +102,8 @@ var parts = []part{
 	{"crowd", Services, allServices, (*bench).crowdServices},
 	{"streams", Embedded, nothing, (*bench).streamsEmbedded},
 	{"streams", Services, allServices, (*bench).streamsServices},
+	{"live", Embedded, nothing, (*bench).liveEmbedded},
+	{"live", Services, allServices, (*bench).liveServices},
 }
 
 // Parts returns the names that --only accepts.

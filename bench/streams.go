@@ -149,7 +149,7 @@ func (b *bench) listen(ctx context.Context, s *system, author string, n int) (*l
 	for c := range clients {
 		opening.Go(func() {
 			for i := c; i < n && errs[c] == nil; i += clients {
-				errs[c] = l.open(ctx, s.addr, listening(author, i), i)
+				errs[c] = l.open(ctx, s.addr, listening(author, i), i, func(string) { l.heard <- time.Now() })
 			}
 		})
 	}
@@ -161,8 +161,8 @@ func (b *bench) listen(ctx context.Context, s *system, author string, n int) (*l
 	return l, sleep(ctx, 2*timeline.PollEvery) // until the watcher knows whom they follow
 }
 
-// open opens one stream and reads it until it ends.
-func (l *listeners) open(ctx context.Context, addr, agent string, i int) error {
+// open opens one stream and reads it until it ends. It calls heard with the id of each event.
+func (l *listeners) open(ctx context.Context, addr, agent string, i int, heard func(id string)) error {
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, "tcp", addr)
 	if err != nil {
@@ -183,13 +183,16 @@ func (l *listeners) open(ctx context.Context, addr, agent string, i int) error {
 		}
 	}
 	l.wg.Go(func() {
+		var id string
 		for {
 			line, err := in.ReadSlice('\n')
 			if err != nil {
 				return
 			}
-			if bytes.HasPrefix(line, []byte("event: new")) {
-				l.heard <- time.Now()
+			if of, ok := bytes.CutPrefix(line, []byte("id: ")); ok {
+				id = string(of)
+			} else if bytes.HasPrefix(line, []byte("event: new")) {
+				heard(id)
 			}
 		}
 	})
