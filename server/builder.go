@@ -52,6 +52,8 @@ type pauses struct {
 	index  itemindex.Pauses
 	watch  time.Duration // between two checks of the services for the metrics
 	spans  time.Duration // maximum time at a stop until the collector has the last spans
+
+	streams time.Duration // between two checks of all streams; 0 means the default
 }
 
 func newSettings(cfg configs.Config, options []Option) settings {

@@ -24,6 +24,7 @@ type listStores struct {
 	lists, outboxes timeline.Lists
 	redis           redis.UniversalClient // of lists and cached cards; nil if they are in this process
 	stamps          *timelineredis.Stamps // nil if lists are in this process
+	wakes           timeline.Wakes
 }
 
 // openLists opens the lists where the social store's backend requires them: in Redis if several
@@ -34,6 +35,7 @@ func (b *builder) openLists(ctx context.Context, c clients) (listStores, error) 
 		return listStores{
 			lists:    timelinememory.New(timelinememory.Config{Cap: t.Cap, Clock: b.clock}),
 			outboxes: timelinememory.New(timelinememory.Config{Cap: timeline.OutboxCap, Clock: b.clock}),
+			wakes:    timelinememory.NewWakes(),
 		}, nil
 	}
 	client, direct, replicas, err := b.openListsRedis(ctx, c)
@@ -43,9 +45,11 @@ func (b *builder) openLists(ctx context.Context, c clients) (listStores, error) 
 	cfg := timelineredis.Config{KeyPrefix: b.cfg.Redis.KeyPrefix, Clock: b.clock, Replicas: replicas}
 	capped := cfg
 	capped.Cap = t.Cap
+	wakes := timelineredis.NewWakes(client, cfg, b.log)
+	b.background(ctx, "wakes of streams", wakes.Run)
 	return listStores{
 		lists: timelineredis.NewTimelines(client, capped), outboxes: timelineredis.NewOutboxes(client, cfg),
-		redis: client, stamps: timelineredis.NewStamps(direct, b.cfg.Redis.KeyPrefix),
+		redis: client, stamps: timelineredis.NewStamps(direct, b.cfg.Redis.KeyPrefix), wakes: wakes,
 	}, nil
 }
 

@@ -2,8 +2,10 @@ package server
 
 import (
 	"fmt"
+	"log/slog"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,35 +13,49 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/internal/rediskeys"
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/server/doctor"
+	"github.com/freshet/freshet/social"
 )
 
-// TestRedisUserWithDocumentedRights runs everything as the Redis user of docs/production.md: Redis refuses
-// nothing, and the doctor finds nothing wrong with the user.
-func TestRedisUserWithDocumentedRights(t *testing.T) {
-	t.Parallel()
+// redisUser returns services mode with the Redis user of docs/production.md, who has other rights
+// besides, on a Redis for this test only. owner has all rights.
+func redisUser(t *testing.T, others ...any) (cfg configs.Config, owner *redis.Client) {
+	t.Helper()
 	text, err := os.ReadFile("../docs/production.md")
 	require.NoError(t, err)
 	rights := regexp.MustCompile(`(?m)^ACL SETUSER freshet (.*)$`).FindSubmatch(text)
 	require.NotNil(t, rights, "the rights in docs/production.md")
 	own := testenv.StartRedis(t)
-	owner := redis.NewClient(&redis.Options{Addr: own.Addr})
+	owner = redis.NewClient(&redis.Options{Addr: own.Addr})
 	t.Cleanup(func() { _ = owner.Close() })
 	command := []any{"acl", "setuser", "freshet"}
 	for right := range strings.FieldsSeq(string(rights[1])) {
 		command = append(command, strings.Trim(right, "'"))
 	}
-	require.NoError(t, owner.Do(t.Context(), command...).Err())
-	require.NoError(t, owner.Do(t.Context(), "acl", "setuser", "freshet", ">secret").Err())
-
-	cfg := withPostgres(t)
+	command = append(command, others...)
+	require.NoError(t, owner.Do(t.Context(), append(command, ">secret")...).Err())
+	cfg = withPostgres(t)
 	cfg.Redis.URL, cfg.Redis.Password = "redis://freshet@"+own.Addr, "secret"
+	return cfg, owner
+}
+
+// TestRedisUserWithDocumentedRights runs everything as the Redis user of docs/production.md: Redis refuses
+// nothing, and the doctor finds nothing wrong with the user.
+func TestRedisUserWithDocumentedRights(t *testing.T) {
+	t.Parallel()
+	cfg, owner := redisUser(t)
 	cfg.Auth.AdminToken = testAdmin
 	a := open(t, cfg, shortPauses)
 	put(t, a, subjects(40)...)
 	e := &erased{T: t, App: a, agent: "u_1"}
+	watch, err := a.network.watcher.Watch(t.Context(), "u_2", nil)
+	require.NoError(t, err)
+	t.Cleanup(watch.Close)
+	channel := rediskeys.For(owner, cfg.Redis.KeyPrefix).Wakes()
+	testenv.WaitFor(t, func() bool { return owner.PubSubNumSub(t.Context(), channel).Val()[channel] == 1 }, "a subscription for streams")
 	e.createData()
 	require.NoError(t, owner.XAdd(t.Context(), &redis.XAddArgs{
 		Stream: rediskeys.For(owner, cfg.Redis.KeyPrefix).GraphEvents(), Values: []any{"type", "follow.created", "data", `{"agent_id":"u_2","author_id":"u_other","at":1772791200}`},
@@ -78,4 +94,25 @@ func TestRedisUserWithDocumentedRights(t *testing.T) {
 	for _, entry := range denied {
 		t.Error("refused: ", fmt.Sprint(entry))
 	}
+}
+
+// TestRedisUserWithoutChannels runs streams as a user whose rights are those of an earlier version: they
+// report new posts when they look. The doctor says what that user lacks, as does the log.
+func TestRedisUserWithoutChannels(t *testing.T) {
+	t.Parallel()
+	cfg, _ := redisUser(t, "resetchannels", "-publish", "-subscribe")
+	var log lines
+	s := serve(t, cfg, WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+	s.follow("r", "a")
+	l := s.listen("r", "")
+	for range 3 {
+		l.hears(s.publish("a", social.Audience{Public: true}), 1)
+	}
+	testenv.WaitFor(t, func() bool { return strings.Count(log.String(), "every two seconds") == 2 }, "the log to name both rights, once")
+	found := doctor.Check(t.Context(), cfg, doctor.Options{})
+	at := slices.IndexFunc(found, func(f doctor.Finding) bool { return f.What == "redis streams" })
+	require.GreaterOrEqual(t, at, 0)
+	require.Equal(t, doctor.Warning, found[at].Level)
+	require.Contains(t, found[at].Detail, "NOPERM")
+	require.Equal(t, 2, strings.Count(log.String(), "every two seconds"))
 }

@@ -87,6 +87,7 @@ func (b *builder) openPosts(ctx context.Context, c clients, s catalogs) (*posts,
 	deliver, err := fanout.New(fanout.Deps{
 		Files: imageRemover(files), Store: store, Queue: store, Lists: l.lists, Outboxes: l.outboxes, Items: s.items, Profiles: s.items, Cards: cache,
 		Cap: b.cfg.Timeline.Cap, Options: options, Clock: b.clock, Log: b.log, ListsUnreachable: completeness.Unreachable,
+		Wake: l.wakes.Send,
 	})
 	if err != nil {
 		return nil, err
@@ -168,7 +169,7 @@ func (b *builder) openNetwork(p *posts, profiles catalog.Profiles, trends trendi
 	if p == nil {
 		return nil
 	}
-	reads := timelines.Config{Clock: cfg.Clock, Log: cfg.Log, Begin: cfg.Begin}
+	reads := timelines.Config{Clock: cfg.Clock, Log: cfg.Log, Begin: cfg.Begin, Every: b.pauses.streams}
 	return &network{
 		posts: p,
 		timelines: timelines.New(timelines.Stores{
@@ -179,7 +180,7 @@ func (b *builder) openNetwork(p *posts, profiles catalog.Profiles, trends trendi
 			Posts: p.store, Queue: p.store, Trending: trends, Profiles: profiles,
 		}, cfg),
 		watcher: timelines.NewWatcher(timelines.WatchStores{
-			Posts: p.store, Lists: p.lists, Outboxes: p.outboxes, Builder: p.fanout, Profiles: profiles,
+			Posts: p.store, Lists: p.lists, Outboxes: p.outboxes, Builder: p.fanout, Profiles: profiles, Wakes: p.wakes,
 		}, b.streams, reads),
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
@@ -19,6 +20,9 @@ var (
 	newsTotal = promauto.NewCounter(prometheus.CounterOpts{
 		Name: "freshet_stream_events_total", Help: "Notifications of new posts for streams.",
 	})
+	wakesTotal = promauto.NewCounter(prometheus.CounterOpts{
+		Name: "freshet_stream_wakes_total", Help: "Checks of streams right after posts were delivered, in addition to those every two seconds.",
+	})
 )
 
 // Config holds the options of [New] and [NewWatcher].
@@ -27,10 +31,13 @@ type Config struct {
 	Log   *slog.Logger // nil disables logging
 	// Begin returns the context for the store calls of one request. Nil means the request's own.
 	Begin func(context.Context) context.Context
+	// Every is the pause between two checks of a [Watcher]; default [PollEvery].
+	Every time.Duration
 }
 
 func (c Config) withDefaults() Config {
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
+	c.Every = cmp.Or(c.Every, PollEvery)
 	if c.Begin == nil {
 		c.Begin = func(ctx context.Context) context.Context { return ctx }
 	}

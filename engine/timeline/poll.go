@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"hash/maphash"
-	"maps"
 	"slices"
 	"time"
 
@@ -53,9 +52,9 @@ type round struct {
 	byPosition bool
 }
 
-// round begins a check of some watches. It goes by the clock of the store, if that can be read.
-func (w *Watcher) round(ctx context.Context, watches []*Watch) round {
-	r := round{w: w, watches: watches, now: w.cfg.Clock(), late: w.readLate(ctx)}
+// round begins a check of some watches. It goes by the clock of the store, if that was read.
+func (w *Watcher) round(watches []*Watch, late lateWindow) round {
+	r := round{w: w, watches: watches, now: w.cfg.Clock(), late: late}
 	at := r.now
 	if r.late.upTo > 0 {
 		at = time.UnixMicro(r.late.upTo)
@@ -71,32 +70,38 @@ func (w *Watcher) Poll(ctx context.Context) {
 	defer w.checking.Unlock()
 	ctx, cancel := context.WithTimeout(w.cfg.Begin(ctx), checkTimeout)
 	defer cancel()
-	w.mu.Lock()
-	watches := slices.Collect(maps.Keys(w.watches))
-	w.mu.Unlock()
+	watches := w.all()
 	if len(watches) == 0 {
 		return
 	}
-	r := w.round(ctx, watches)
-	err := r.heads(ctx)
+	r := w.round(watches, w.readLate(ctx))
+	err := w.check(ctx, r.heads, r.news, r.lateNews)
 	if err == nil {
-		err = r.news(ctx)
+		w.resetPulled(&r)
 	}
-	if err == nil {
-		err = r.lateNews(ctx)
+}
+
+// check runs the steps of a check. Only one check runs at a time.
+func (w *Watcher) check(ctx context.Context, steps ...func(context.Context) error) (err error) {
+	for _, step := range steps {
+		err = step(ctx)
+		if err != nil {
+			break
+		}
 	}
 	switch {
 	case err != nil && !w.failed && !errors.Is(err, context.Canceled):
-		w.cfg.Log.WarnContext(ctx, "streams cannot report new posts; they stay open", "streams", len(r.watches), "error", err)
+		w.cfg.Log.WarnContext(ctx, "streams cannot report new posts; they stay open", "streams", w.count(), "error", err)
 	case err == nil && w.failed:
 		w.cfg.Log.InfoContext(ctx, "streams report new posts again")
 	}
 	w.failed = err != nil
+	return err
 }
 
 // firstCheck checks for a watch that begins. A later check covers stores that are unavailable now.
 func (w *Watcher) firstCheck(ctx context.Context, watch *Watch, since *Point) error {
-	r := w.round(ctx, []*Watch{watch})
+	r := w.round([]*Watch{watch}, w.readLate(ctx))
 	err := r.heads(ctx)
 	if since == nil {
 		if err != nil || !watch.whole {
@@ -151,7 +156,7 @@ func (r *round) heads(ctx context.Context) error {
 			return err
 		}
 	}
-	if slices.ContainsFunc(r.watches, func(w *Watch) bool { return w.pulled.Server }) {
+	if r.pullsServer() {
 		var err error
 		if r.public, err = r.w.stores.Posts.NewestPublic(ctx, MostNew); err != nil {
 			return err
@@ -165,6 +170,11 @@ func (r *round) heads(ctx context.Context) error {
 		r.top(w, public)
 	}
 	return nil
+}
+
+// pullsServer reports whether the agent of a watch follows [social.Server].
+func (r *round) pullsServer() bool {
+	return slices.ContainsFunc(r.watches, func(w *Watch) bool { return w.pulled.Server })
 }
 
 // top sets the newest position and the state of a timeline from its sources; public is the state
@@ -254,6 +264,7 @@ func (r *round) follows(ctx context.Context) error {
 		for i, w := range some {
 			w.pulled, w.version, w.read = pulled[i], w.list.Version, now
 		}
+		r.w.addPulled(pulled)
 	}
 	return nil
 }

@@ -3,12 +3,12 @@ package timeline
 import (
 	"context"
 	"hash/maphash"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/periodic"
 	"github.com/freshet/freshet/social"
 	lists "github.com/freshet/freshet/social/timeline"
 )
@@ -37,13 +37,15 @@ type Point struct {
 	Arrived  int64 // 0 if it is not known: late posts are then reported as if they had arrived in time
 }
 
-// WatchStores are the stores that a [Watcher] reads; all are required.
+// WatchStores are the stores that a [Watcher] reads; all but Wakes are required.
 type WatchStores struct {
 	Posts    WatchPosts
 	Lists    lists.Reader // of agents
 	Outboxes lists.Reader // of authors whose posts are pulled; not cached copies
 	Builder  ListBuilder
 	Profiles catalog.Profiles
+	// Wakes say into which lists posts were just pushed. If it is nil, nobody says so.
+	Wakes lists.Wakes
 }
 
 // WatchPosts is the part of the social store that a [Watcher] uses.
@@ -59,8 +61,8 @@ type WatchPosts interface {
 
 // Watcher notifies connected agents of new posts in their timelines. Every [PollEvery] it checks
 // all timelines together: the heads of their lists and outboxes, in a few pipelines. It queries
-// the store for the posts that an agent sees only if the head of the timeline has moved. It is
-// safe for concurrent use.
+// the store for the posts that an agent sees only if the head of the timeline has moved. A wake
+// makes it check the timelines concerned at once. It is safe for concurrent use.
 type Watcher struct {
 	stores WatchStores
 	most   int
@@ -74,11 +76,12 @@ type Watcher struct {
 	late   lateWindow
 
 	mu      sync.Mutex
-	open    int             // number of watches, including those being started
-	of      map[string]int  // the same for each agent
-	watches map[*Watch]bool // watches that have been started
+	open    int                 // number of watches, including those being started
+	of      map[string]int      // the same for each agent
+	watches map[string][]*Watch // watches that have been started, by agent
 	ended   bool
 	end     chan struct{}
+	woken   woken
 }
 
 // NewWatcher returns a watcher of at most most watches at once, 0 for no bound. Of the
@@ -86,14 +89,8 @@ type Watcher struct {
 func NewWatcher(stores WatchStores, most int, cfg Config) *Watcher {
 	return &Watcher{
 		stores: stores, most: most, cfg: cfg.withDefaults(),
-		of: map[string]int{}, watches: map[*Watch]bool{}, end: make(chan struct{}), seed: maphash.MakeSeed(),
-	}
-}
-
-// Run checks until ctx ends.
-func (w *Watcher) Run(ctx context.Context) {
-	for range periodic.Every(ctx, PollEvery) {
-		w.Poll(ctx)
+		of: map[string]int{}, watches: map[string][]*Watch{}, end: make(chan struct{}), seed: maphash.MakeSeed(),
+		woken: newWoken(),
 	}
 }
 
@@ -134,7 +131,8 @@ func (w *Watcher) WatchFrom(ctx context.Context, agent string, since *Point) (*W
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.watches[watch] = true
+	w.watches[agent] = append(w.watches[agent], watch)
+	signal(w.woken.began)
 	return watch, nil
 }
 
@@ -219,7 +217,11 @@ func (w *Watch) notify(count int) {
 func (w *Watch) Close() {
 	w.w.mu.Lock()
 	defer w.w.mu.Unlock()
-	delete(w.w.watches, w)
+	of := slices.DeleteFunc(w.w.watches[w.agent], func(other *Watch) bool { return other == w })
+	w.w.watches[w.agent] = of
+	if len(of) == 0 {
+		delete(w.w.watches, w.agent)
+	}
 	w.w.open--
 	w.w.of[w.agent]--
 	if w.w.of[w.agent] == 0 {

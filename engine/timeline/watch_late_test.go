@@ -153,9 +153,7 @@ func TestWatchClocksApart(t *testing.T) {
 		t.Run(apart.String(), func(t *testing.T) {
 			t.Parallel()
 			w := newWatching(t, 0)
-			w.watcher = timeline.NewWatcher(timeline.WatchStores{
-				Posts: w.posts, Lists: w.lists, Outboxes: w.Outboxes, Builder: w, Profiles: w,
-			}, 0, timeline.Config{Clock: func() time.Time { return w.Now().Add(apart) }})
+			w.watcher = timeline.NewWatcher(w.stores(), 0, timeline.Config{Clock: func() time.Time { return w.Now().Add(apart) }})
 			w.Follow("r", "a")
 			w.publish("a", public)
 			w.Advance(2 * time.Second)

@@ -16,6 +16,7 @@ import (
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social"
 	lists "github.com/freshet/freshet/social/timeline"
+	timelinememory "github.com/freshet/freshet/social/timeline/memory"
 )
 
 // watching is a network with a watcher. It counts the watcher's calls and can make them fail.
@@ -24,6 +25,7 @@ type watching struct {
 	watcher *timeline.Watcher
 	posts   *countedPosts
 	lists   *countedLists
+	wakes   *timelinememory.Wakes
 	arrived int // number of late posts
 }
 
@@ -69,12 +71,14 @@ func (p *countedPosts) NewestPublic(ctx context.Context, n int) ([]social.Entry,
 type countedLists struct {
 	lists.Lists
 	heads atomic.Int64
+	slow  atomic.Int64 // duration of a call
 	down  atomic.Bool
 	hangs atomic.Bool
 }
 
 func (l *countedLists) Heads(ctx context.Context, names []string) ([]lists.Head, error) {
 	l.heads.Add(1)
+	time.Sleep(time.Duration(l.slow.Load()))
 	if l.hangs.Load() {
 		<-ctx.Done()
 		return nil, ctx.Err()
@@ -87,11 +91,13 @@ func (l *countedLists) Heads(ctx context.Context, names []string) ([]lists.Head,
 
 func newWatching(t *testing.T, most int) *watching {
 	n := enginetest.NewNetworkOf(t, lists.Cap, lists.OutboxCap)
-	w := &watching{Network: n, posts: &countedPosts{WatchPosts: n.Store}, lists: &countedLists{Lists: n.Lists}}
-	w.watcher = timeline.NewWatcher(timeline.WatchStores{
-		Posts: w.posts, Lists: w.lists, Outboxes: n.Outboxes, Builder: n, Profiles: n,
-	}, most, timeline.Config{Clock: w.Now})
+	w := &watching{Network: n, posts: &countedPosts{WatchPosts: n.Store}, lists: &countedLists{Lists: n.Lists}, wakes: timelinememory.NewWakes()}
+	w.watcher = timeline.NewWatcher(w.stores(), most, timeline.Config{Clock: w.Now})
 	return w
+}
+
+func (w *watching) stores() timeline.WatchStores {
+	return timeline.WatchStores{Posts: w.posts, Lists: w.lists, Outboxes: w.Outboxes, Builder: w, Profiles: w, Wakes: w.wakes}
 }
 
 func (w *watching) watch(agent string, since ...social.Position) *timeline.Watch {

@@ -119,6 +119,10 @@ func (k Keys) Timeline(agent string) string { return k.agent("timeline:", agent)
 // [Keys.Timeline]. Written by social/timeline/redis.
 func (k Keys) Outbox(author string) string { return k.agent("celebrity_posts:", author) }
 
+// Wakes is the channel on which servers tell each other that posts were pushed into lists, for
+// streams. It is no key. Published to and subscribed by social/timeline/redis.
+func (k Keys) Wakes() string { return k.prefix + "lists:wakes" }
+
 // Stamps are the keys that identify the data which lists are part of: one key on a single server,
 // several on a cluster. Type: string. TTL: as [Keys.Timeline]. Written by social/timeline/redis.
 func (k Keys) Stamps() []string { return k.everywhere("lists:stamp") }

@@ -48,6 +48,7 @@ func TestDoctorListsRedis(t *testing.T) {
 		findings := Check(t.Context(), cfg, Options{})
 		assert.Equal(t, OK, about(t, findings, "timeline.redis").Level)
 		assert.Contains(t, about(t, findings, "timeline.redis lists").Detail, "a post")
+		assert.Equal(t, OK, about(t, findings, "timeline.redis streams").Level)
 		found := about(t, findings, "timeline.redis eviction")
 		assert.Equal(t, test.level, found.Level, test.set)
 		assert.Contains(t, found.Detail, test.says)

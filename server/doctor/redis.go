@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
+	"log/slog"
 	"strconv"
 	"strings"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/freshet/freshet/internal/rediskeys"
 	"github.com/freshet/freshet/server/connect"
 	"github.com/freshet/freshet/server/sharedsettings"
+	timelineredis "github.com/freshet/freshet/social/timeline/redis"
 )
 
 // checkRedis checks the main Redis, which holds everything, except lists and cached cards if these
@@ -39,6 +41,9 @@ func (d *doctor) checkRedis(ctx context.Context) {
 	if err != nil {
 		d.report(Broken, "redis bloom", "see the message; load the RedisBloom module, or use Redis 8", "%v", err)
 		return
+	}
+	if d.cfg.UsesPostgres() && d.cfg.Timeline.RedisURL == "" {
+		d.tryWakes(ctx, what, client)
 	}
 	d.report(OK, "redis bloom", "", "the Bloom filter type is available")
 	d.tryRedisWrites(ctx, store)
@@ -79,7 +84,19 @@ func (d *doctor) checkListsRedis(ctx context.Context) {
 		d.report(Broken, what+" writes", "see the message", "no lists can be written: %v", err)
 	}
 	d.checkLists(what, masters)
+	d.tryWakes(ctx, what, client)
 	d.judge(what, masters, "eviction", judgeListEviction)
+}
+
+// tryWakes tries the channel by which servers hear of new posts for their streams.
+func (d *doctor) tryWakes(ctx context.Context, redis string, client redis.UniversalClient) {
+	cfg := timelineredis.Config{KeyPrefix: d.cfg.Redis.KeyPrefix, Clock: d.clock}
+	err := timelineredis.NewWakes(client, cfg, slog.New(slog.DiscardHandler)).Try(ctx)
+	if err != nil {
+		d.report(Warning, redis+" streams", "see the message", "streams report new posts up to two seconds late: %v", err)
+		return
+	}
+	d.report(OK, redis+" streams", "", "servers can tell each other of new posts for streams")
 }
 
 // reachRedis checks the Redis of a setting and each of its masters: its clock, whether it takes

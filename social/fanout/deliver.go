@@ -73,36 +73,47 @@ func (f *Fanout) spread(ctx context.Context, p *social.Post) error {
 		if err != nil {
 			return err
 		}
-		err = f.push(ctx, f.d.Lists, p, some.agents(), func(lists []string) (map[string]social.Reason, error) {
+		pushed, err := f.push(ctx, f.d.Lists, p, some.agents(), func(lists []string) (map[string]social.Reason, error) {
 			return f.due(ctx, p.ID, followers, some.after, lists)
 		})
+		f.d.Wake(timeline.Wake{Agents: pushed})
 		if err != nil {
 			return err
 		}
 	}
-	if c.Delivery == social.Push || p.Audience.Reach() < social.ToFollowers {
-		return nil
+	var wake timeline.Wake
+	if p.Audience.Public {
+		wake.Authors = []string{social.Server}
 	}
-	return f.push(ctx, f.d.Outboxes, p, []string{p.Author}, func([]string) (map[string]social.Reason, error) {
-		now, err := f.post(ctx, p.ID)
-		if err != nil || now.ID == "" || now.Deleted {
-			return nil, err
+	if c.Delivery != social.Push && p.Audience.Reach() >= social.ToFollowers {
+		_, err := f.push(ctx, f.d.Outboxes, p, []string{p.Author}, func([]string) (map[string]social.Reason, error) {
+			now, err := f.post(ctx, p.ID)
+			if err != nil || now.ID == "" || now.Deleted {
+				return nil, err
+			}
+			return map[string]social.Reason{p.Author: "outbox"}, nil
+		})
+		if err != nil {
+			return err
 		}
-		return map[string]social.Reason{p.Author: "outbox"}, nil
-	})
+		wake.Authors = append(wake.Authors, p.Author)
+	}
+	f.d.Wake(wake)
+	return nil
 }
 
 // pushOwn pushes a new post into its author's own list, if it belongs there.
 func (f *Fanout) pushOwn(ctx context.Context, p *social.Post) error {
 	ctx, cancel := f.brief(ctx)
 	defer cancel()
-	return f.push(ctx, f.d.Lists, p, []string{p.Author}, func(lists []string) (map[string]social.Reason, error) {
+	_, err := f.push(ctx, f.d.Lists, p, []string{p.Author}, func(lists []string) (map[string]social.Reason, error) {
 		statuses, err := f.d.Store.ListStatuses(ctx, lists[0], []string{p.ID})
 		if err != nil || !statuses[0].Listed {
 			return nil, err
 		}
 		return map[string]social.Reason{lists[0]: social.Self}, nil
 	})
+	return err
 }
 
 // receiverPage is a page of the agents that a post is delivered to. It begins after the agent named
@@ -156,21 +167,22 @@ func (f *Fanout) due(ctx context.Context, post string, followers bool, after str
 }
 
 // push adds a post to the lists that exist and that due returns a reason for. It calls due after
-// it has read the versions of the lists, and again for lists whose version has changed.
+// it has read the versions of the lists, and again for lists whose version has changed. It returns
+// those that hold the post, without the author's own.
 func (f *Fanout) push(ctx context.Context, to timeline.Lists, p *social.Post, names []string,
 	due func(lists []string) (map[string]social.Reason, error),
-) error {
+) (pushed []string, err error) {
 	if p.Version > 1 {
 		// It may have been deleted before: concurrent removals have to check it again.
 		if err := to.ClearToken(ctx, names); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	missed := map[string]string{} // the version at which a push missed each list
 	for len(names) > 0 {
 		heads, err := to.Heads(ctx, names)
 		if err != nil {
-			return err
+			return pushed, err
 		}
 		lists, versions := make([]string, 0, len(names)), make([]string, 0, len(names))
 		for i, h := range heads {
@@ -180,11 +192,11 @@ func (f *Fanout) push(ctx context.Context, to timeline.Lists, p *social.Post, na
 			}
 		}
 		if len(lists) == 0 {
-			return nil
+			return pushed, nil
 		}
 		reasons, err := due(lists)
 		if err != nil {
-			return err
+			return pushed, err
 		}
 		n := 0
 		for i, list := range lists {
@@ -196,7 +208,7 @@ func (f *Fanout) push(ctx context.Context, to timeline.Lists, p *social.Post, na
 		lists, versions = lists[:n], versions[:n]
 		held, err := to.Push(ctx, lists, versions, []timeline.Position{p.Position()})
 		if err != nil {
-			return err
+			return pushed, err
 		}
 		names = nil
 		for i, n := range held {
@@ -204,11 +216,14 @@ func (f *Fanout) push(ctx context.Context, to timeline.Lists, p *social.Post, na
 				names, missed[lists[i]] = append(names, lists[i]), versions[i]
 				continue
 			}
+			if reasons[lists[i]] != social.Self {
+				pushed = append(pushed, lists[i])
+			}
 			entries.WithLabelValues(string(reasons[lists[i]])).Inc()
 			if f.d.Log.Enabled(ctx, slog.LevelDebug) {
 				f.d.Log.DebugContext(ctx, "a post is delivered", "post", p.ID, "list", lists[i], "reason", reasons[lists[i]])
 			}
 		}
 	}
-	return nil
+	return pushed, nil
 }

@@ -39,7 +39,7 @@ const (
 )
 
 // Deps are the dependencies of a Fanout. All are required except Files, Profiles, Cards, Cap, OutboxCap,
-// Log, Late and Options.
+// Log, ListsUnreachable, Wake and Options.
 type Deps struct {
 	Store    social.Store // the backend itself
 	Queue    jobs.Queue   // of the same backend
@@ -61,6 +61,9 @@ type Deps struct {
 	// ListsUnreachable, unless nil, is called when a write could neither change nor drop a list, which
 	// therefore lacks the write.
 	ListsUnreachable func()
+	// Wake, unless nil, is called after a post was pushed into lists, and after the delivery of a public
+	// one. It must not block.
+	Wake func(timeline.Wake)
 	// Options are the store's options, for the celebrity thresholds.
 	Options social.Options
 }
@@ -86,6 +89,9 @@ func New(d Deps) (*Fanout, error) {
 	d.Log = cmp.Or(d.Log, slog.New(slog.DiscardHandler))
 	if d.ListsUnreachable == nil {
 		d.ListsUnreachable = func() {}
+	}
+	if d.Wake == nil {
+		d.Wake = func(timeline.Wake) {}
 	}
 	d.Options = d.Options.WithDefaults()
 	f := &Fanout{d: d, limit: beforeAnswerLimit}
