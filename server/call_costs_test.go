@@ -119,16 +119,10 @@ func (m *meter) count(t *testing.T, do func()) costs {
 	m.mu.Lock()
 	maps.Copy(sum, m.searches)
 	m.mu.Unlock()
-	text, err := c.Info(t.Context(), "commandstats").Result()
-	require.NoError(t, err)
-	for line := range strings.Lines(text) {
-		name, rest, ok := strings.Cut(strings.TrimPrefix(line, "cmdstat_"), ":calls=")
-		if !ok || slices.Contains([]string{"info", "config|resetstat", "hello", "client|setinfo"}, name) {
-			continue
+	for name, stat := range testenv.CommandStats(t, c) {
+		if !slices.Contains([]string{"info", "config|resetstat", "hello", "client|setinfo"}, name) {
+			sum["redis:"+name] = stat.Calls
 		}
-		n, err := strconv.Atoi(rest[:strings.IndexByte(rest, ',')])
-		require.NoError(t, err)
-		sum["redis:"+name] = n
 	}
 	return sum
 }

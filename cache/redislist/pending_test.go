@@ -3,7 +3,6 @@ package redislist
 import (
 	"fmt"
 	"math/rand/v2"
-	"regexp"
 	"slices"
 	"strconv"
 	"testing"
@@ -91,20 +90,6 @@ func TestPendingDropped(t *testing.T) {
 	}
 }
 
-// commandCalls returns how often Redis has executed a command, and how long that took in µs.
-func commandCalls(t testing.TB, client *redis.Client, command string) (calls, usec float64) {
-	t.Helper()
-	text, err := client.Info(t.Context(), "commandstats").Result()
-	require.NoError(t, err)
-	found := regexp.MustCompile(`cmdstat_` + command + `:calls=(\d+),usec=(\d+)`).FindStringSubmatch(text)
-	if found == nil {
-		return 0, 0
-	}
-	calls, _ = strconv.ParseFloat(found[1], 64)
-	usec, _ = strconv.ParseFloat(found[2], 64)
-	return calls, usec
-}
-
 // ownRedis starts a Redis of the test, whose commands are counted.
 func ownRedis(t testing.TB) *redis.Client {
 	t.Helper()
@@ -131,8 +116,8 @@ func TestCommandsOfAPage(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, ranked[20:40], page.Refs)
 	require.Equal(t, ranked[40:60], page.Ahead, "what a prefetch would ask for")
-	for command, most := range map[string]float64{"zmscore": 0, "zrangebyscore": 1, "zadd": 2, "lpop": 1, "lrange": 2, "llen": 0, "get": 1, "set": 1, "lrem": 0} {
-		calls, _ := commandCalls(t, client, command)
+	for command, most := range map[string]int{"zmscore": 0, "zrangebyscore": 1, "zadd": 2, "lpop": 1, "lrange": 2, "llen": 0, "get": 1, "set": 1, "lrem": 0} {
+		calls := testenv.CommandStats(t, client)[command].Calls
 		assert.LessOrEqual(t, calls, most, command)
 	}
 }
@@ -183,12 +168,12 @@ func BenchmarkPending(b *testing.B) {
 							require.NoError(b, refresh())
 						}
 						fill("u")
-						calls, before := commandCalls(b, client, "evalsha")
+						before := testenv.CommandStats(b, client)["evalsha"]
 						b.StartTimer()
 						require.NoError(b, step())
 						b.StopTimer()
-						after, usec := commandCalls(b, client, "evalsha")
-						spent, steps = spent+usec-before, steps+after-calls
+						after := testenv.CommandStats(b, client)["evalsha"]
+						spent, steps = spent+float64(after.Microseconds-before.Microseconds), steps+float64(after.Calls-before.Calls)
 						b.StartTimer()
 					}
 					b.ReportMetric(spent/steps, "redis-script-µs/op")

@@ -2,7 +2,6 @@ package redisbloom
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"testing"
 	"time"
@@ -59,20 +58,6 @@ func TestPendingSetSizes(t *testing.T) {
 	}
 }
 
-// commandCalls returns how often Redis has executed a command, and how long that took in µs.
-func commandCalls(t testing.TB, client *redis.Client, command string) (calls, usec float64) {
-	t.Helper()
-	text, err := client.Info(t.Context(), "commandstats").Result()
-	require.NoError(t, err)
-	found := regexp.MustCompile(`cmdstat_` + command + `:calls=(\d+),usec=(\d+)`).FindStringSubmatch(text)
-	if found == nil {
-		return 0, 0
-	}
-	calls, _ = strconv.ParseFloat(found[1], 64)
-	usec, _ = strconv.ParseFloat(found[2], 64)
-	return calls, usec
-}
-
 // TestPendingSetIsRead: no group is looked up in a set of the usual size.
 func TestPendingSetIsRead(t *testing.T) {
 	t.Parallel()
@@ -85,7 +70,7 @@ func TestPendingSetIsRead(t *testing.T) {
 		claim(t, s, noon, agent, groupNames(1000, 1000+size)...)
 		verdicts(t, s, noon, agent, groupNames(0, 500)...)
 	}
-	calls, _ := commandCalls(t, client, "zmscore")
+	calls := testenv.CommandStats(t, client)["zmscore"].Calls
 	assert.Zero(t, calls)
 }
 
@@ -106,13 +91,13 @@ func BenchmarkPending(b *testing.B) {
 			}
 			b.Run(fmt.Sprintf("zset-max-listpack-entries=%s/pending=%d", entries, size), func(b *testing.B) {
 				verdicts(b, s, noon, agent, groups...)
-				calls, before := commandCalls(b, client, "evalsha")
+				before := testenv.CommandStats(b, client)["evalsha"]
 				b.ReportAllocs()
 				for b.Loop() {
 					verdicts(b, s, noon, agent, groups...)
 				}
-				after, usec := commandCalls(b, client, "evalsha")
-				b.ReportMetric((usec-before)/(after-calls), "redis-script-µs/op")
+				after := testenv.CommandStats(b, client)["evalsha"]
+				b.ReportMetric(float64(after.Microseconds-before.Microseconds)/float64(after.Calls-before.Calls), "redis-script-µs/op")
 			})
 		}
 	}
