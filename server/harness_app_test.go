@@ -138,7 +138,7 @@ func ownIndices(t testing.TB, cfg *configs.Config) { _, cfg.Elasticsearch.Index 
 // a share of the request timeout, so that must be short, but long enough for the healthy services
 // on a busy machine. During the grace period answers report that Redis was down.
 func shortTimeouts(cfg *configs.Config) {
-	cfg.Server.RequestTimeout = 6 * time.Second
+	cfg.Server.RequestTimeout = 10 * time.Second
 }
 
 // onRedis has impressions and sessions in Redis and everything else in process.

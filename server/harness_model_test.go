@@ -24,8 +24,8 @@ import (
 )
 
 const (
-	modelTimeout = 3 * time.Second        // of a request; a call to Redis may take a tenth of it
-	modelStall   = 450 * time.Millisecond // longer than that
+	modelTimeout = 10 * time.Second        // of a request; a call to Redis may take a tenth of it
+	modelStall   = 1200 * time.Millisecond // longer than that
 	modelRefused = 100 * time.Millisecond
 )
 
