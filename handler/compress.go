@@ -7,6 +7,7 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/klauspost/compress/gzhttp"
 	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
 )
 
 // compressFrom is the size in bytes from which an answer is compressed.
@@ -19,7 +20,8 @@ const gzipTag, zstdTag = "-gzip", "-zstd"
 // packer compresses text answers with zstd or gzip if the client accepts it.
 type packer struct {
 	*gin.Engine
-	packed http.Handler
+	fast  http.Handler // answers of the API
+	small http.Handler // pages and the OpenAPI document, which browsers store
 }
 
 // ServeHTTP implements [http.Handler].
@@ -29,20 +31,34 @@ func (p packer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.Engine.ServeHTTP(w, r)
 		return
 	}
-	p.packed.ServeHTTP(w, r)
+	if strings.HasPrefix(r.URL.Path, "/v1/") {
+		p.fast.ServeHTTP(w, r)
+		return
+	}
+	p.small.ServeHTTP(w, r)
 }
 
 func compressed(routes *gin.Engine) (http.Handler, error) {
-	wrap, err := gzhttp.NewWrapper(
-		gzhttp.MinSize(compressFrom),
-		gzhttp.CompressionLevel(gzip.BestSpeed),
-		gzhttp.ContentTypes([]string{"application/json", "text/html", "text/css", "text/javascript", "image/svg+xml"}),
-		gzhttp.SuffixETag(gzipTag),
-	)
+	fast, err := compressor(gzip.BestSpeed, int(zstd.SpeedFastest))
 	if err != nil {
 		return nil, err
 	}
-	return packer{routes, wrap(routes)}, nil
+	small, err := compressor(gzip.BestCompression, int(zstd.SpeedBetterCompression))
+	if err != nil {
+		return nil, err
+	}
+	return packer{routes, fast(routes), small(routes)}, nil
+}
+
+// compressor returns the middleware that compresses at these levels.
+func compressor(gzipLevel, zstdLevel int) (func(http.Handler) http.HandlerFunc, error) {
+	return gzhttp.NewWrapper(
+		gzhttp.MinSize(compressFrom),
+		gzhttp.CompressionLevel(gzipLevel),
+		gzhttp.ZstdCompressionLevel(zstdLevel),
+		gzhttp.ContentTypes([]string{"application/json", "text/html", "text/css", "text/javascript", "image/svg+xml"}),
+		gzhttp.SuffixETag(gzipTag),
+	)
 }
 
 // plainTag returns the ETag of the uncompressed answer. A proxy that compresses makes it weak.
