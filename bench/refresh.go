@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -12,8 +13,10 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/internal/esindex"
 	"github.com/freshet/freshet/internal/rediskeys"
 	"github.com/freshet/freshet/server"
@@ -80,7 +83,8 @@ func (b *bench) refreshIn(ctx context.Context, n int) (r Result, err error) {
 // separately.
 type recalled struct {
 	b        *bench
-	s        *system
+	s        *system // recalls from Elasticsearch
+	copied   *system // recalls from a copy of its index
 	w        *watch
 	searches [][]byte
 	checks   [][][]any
@@ -109,6 +113,11 @@ func (b *bench) refreshServices(ctx context.Context) (results []Result, err erro
 	if err := b.fillWindow(ctx, cfg, now); err != nil {
 		return nil, err
 	}
+	loaded, err := r.openCopy(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, r.copied.stop()) }()
 	totals, err := r.measure(ctx)
 	if err != nil {
 		return nil, err
@@ -123,7 +132,7 @@ func (b *bench) refreshServices(ctx context.Context) (results []Result, err erro
 	return []Result{{
 		What:   fmt.Sprintf("in process, one after the other, %d items in the index, N = %d, every reader another, no shared recalls", n, cfg.Recall.N),
 		Cases:  measured(totals),
-		Ratios: []Ratio{ratio(totals[0], totals[1]), ratio(totals[0], totals[2])},
+		Ratios: []Ratio{ratio(totals[0], totals[1]), ratio(totals[0], totals[2]), ratio(totals[3], totals[0])},
 		Figures: append([]Value{
 			{"refresh", each(r.sum.total), "µs"},
 			{"of it in Elasticsearch's client", each(r.sum.elastic), "µs"},
@@ -133,6 +142,7 @@ func (b *bench) refreshServices(ctx context.Context) (results []Result, err erro
 			{"own share, p50 of the refreshes", median(r.shares), ""},
 			{"own share, p95 of the refreshes", quantile(r.shares, 0.95), ""},
 			{"raw query and raw check, together, of a refresh", raw / totals[0].turn.times.Mean(), ""},
+			{"recall from memory: until the copy is complete", loaded.Seconds(), "s"},
 		}, kept...),
 	}}, nil
 }
@@ -192,7 +202,52 @@ func (r *recalled) measure(ctx context.Context) ([]total, error) {
 				return sendAgain(ctx, r.b.services.redis, r.checks[i%len(r.checks)])
 			})
 		}},
+		side{
+			name:    "freshet, recall from memory",
+			prepare: func(ctx context.Context, _ int) error { return r.introduce(ctx, int(slice/time.Millisecond)) },
+			run: func(ctx context.Context, _ int) (turn, error) {
+				return eachFor(ctx, slice, func(int) (time.Duration, error) { return r.refresh(ctx, r.copied) })
+			},
+		},
 	)
+}
+
+// openCopy opens a second server, which recalls from a copy of the index, and returns how long it
+// took until the copy was complete.
+func (r *recalled) openCopy(ctx context.Context) (time.Duration, error) {
+	cfg := r.b.servicesConfig(filepath.Join(r.b.dir, "copy"))
+	cfg.Recall.From = configs.FromMemory
+	s, err := r.b.serve(ctx, cfg, server.WithRecorder(dedup.RecorderConfig{Linger: 10 * time.Second, Batch: 100_000}))
+	if err != nil {
+		return 0, err
+	}
+	r.copied = s
+	return timed(func() error {
+		for {
+			state, err := readiness(ctx, s.addr)
+			if err != nil || state.Dependencies["recall"].Warning == "" {
+				return err
+			}
+			if err := sleep(ctx, 10*time.Millisecond); err != nil {
+				return err
+			}
+		}
+	})
+}
+
+// readiness returns what /readyz says.
+func readiness(ctx context.Context, addr string) (api.Readiness, error) {
+	var answer struct{ Data api.Readiness }
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+"/readyz", nil)
+	if err != nil {
+		return answer.Data, err
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return answer.Data, err
+	}
+	defer func() { _ = res.Body.Close() }()
+	return answer.Data, json.NewDecoder(res.Body).Decode(&answer)
 }
 
 // introduce stores profiles for the next n readers.
@@ -207,21 +262,10 @@ func (r *recalled) introduce(ctx context.Context, n int) error {
 
 func otherReader(i int) string { return "reader_s" + strconv.Itoa(i) }
 
-// one refreshes for a new reader.
+// one refreshes for a new reader, and adds up where the time goes.
 func (r *recalled) one(ctx context.Context) (time.Duration, error) {
-	if err := r.introduce(ctx, 1); err != nil {
-		return 0, err
-	}
-	agent := otherReader(r.readers)
-	r.readers++
 	before := r.w.now()
-	took, err := timed(func() error {
-		answer, err := r.s.Engine.Feed(watched(ctx), refresh(agent))
-		if err == nil && len(answer.Docs) < page {
-			err = fmt.Errorf("a refresh of %d items", len(answer.Docs))
-		}
-		return err
-	})
+	took, err := r.refresh(watched(ctx), r.s)
 	if err != nil {
 		return 0, err
 	}
@@ -231,6 +275,22 @@ func (r *recalled) one(ctx context.Context) (time.Duration, error) {
 		r.searches, r.checks = append(r.searches, r.w.search), append(r.checks, r.w.check)
 	}
 	return took, nil
+}
+
+// refresh refreshes for a new reader.
+func (r *recalled) refresh(ctx context.Context, s *system) (time.Duration, error) {
+	if err := r.introduce(ctx, 1); err != nil {
+		return 0, err
+	}
+	agent := otherReader(r.readers)
+	r.readers++
+	return timed(func() error {
+		answer, err := s.Engine.Feed(ctx, refresh(agent))
+		if err == nil && len(answer.Docs) < page {
+			err = fmt.Errorf("a refresh of %d items", len(answer.Docs))
+		}
+		return err
+	})
 }
 
 // search sends a recall query and discards the answer.

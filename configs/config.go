@@ -38,7 +38,10 @@ const (
 	ExhaustedOldest = "oldest" // dedup.when_exhausted: the items shown longest ago fill it
 
 	OnServed = "served" // impressions.on: deliveries count
-	OnSeen   = "seen"   // impressions.on: items that the client reports count
+
+	FromElasticsearch = "elasticsearch" // recall.from: a search for each refresh
+	FromMemory        = "memory"        // recall.from: a copy of the index in each server
+	OnSeen            = "seen"          // impressions.on: items that the client reports count
 )
 
 // Config is the complete configuration. The zero Config is not usable; start from [Default] or
@@ -105,7 +108,8 @@ type Catalog struct {
 
 // Recall configures the search for candidates.
 type Recall struct {
-	N int `key:"n" help:"candidates of a refresh's first round of recall" range:"1 to 10000"` // Elasticsearch's index.max_result_window
+	From string `key:"from" help:"where candidates are found when items are in Elasticsearch: elasticsearch, or memory (a copy of the index in each server)" oneof:"elasticsearch,memory"`
+	N    int    `key:"n" help:"candidates of a refresh's first round of recall" range:"1 to 10000"` // Elasticsearch's index.max_result_window
 }
 
 // Dedup configures how impressions are remembered.
@@ -200,7 +204,7 @@ func Default() Config {
 		DataDir: "./freshet-data",
 		Auth:    Auth{Mode: ModeHeader, JWT: JWT{Claim: "sub"}},
 		Catalog: Catalog{GroupBy: GroupByNone},
-		Recall:  Recall{N: 500},
+		Recall:  Recall{From: FromElasticsearch, N: 500},
 		Ranking: feed.DefaultRanking(),
 		Dedup: Dedup{
 			WindowDays: 7, FalsePositiveRate: 0.01, DailyCapacity: 1_000_000, Shards: 1,
@@ -248,6 +252,11 @@ func (c Config) PopularityOff() string {
 		return "with Elasticsearch it needs Redis (redis.url) to count readers' clicks and likes"
 	}
 	return ""
+}
+
+// RecallsFromCopy reports whether recall uses a copy of the Elasticsearch index in this process.
+func (c Config) RecallsFromCopy() bool {
+	return c.UsesElasticsearch() && c.Recall.From == FromMemory
 }
 
 // Credentials reports whether the pages of other origins may send cookies, for a gateway that

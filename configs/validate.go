@@ -34,6 +34,9 @@ func (c Config) problems() Problems {
 	p.certificates("redis", c.Redis.CACert, c.Redis.ClientCert, c.Redis.ClientKey, secure, "write redis.url with rediss://")
 	c.Elasticsearch.check(&p)
 	c.checkRetention(&p)
+	if c.Recall.From == FromMemory && !c.OwnsItems() {
+		p.add("recall.from", "must be elasticsearch for an index of your own (elasticsearch.manage_index: false, or other names in elasticsearch.fields): only Elasticsearch knows its analyzers")
+	}
 	c.checkSocial(&p)
 	if c.DataDir == "" {
 		p.add("data_dir", "must name a directory: the catalog and the impression journals are kept there")

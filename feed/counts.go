@@ -137,6 +137,16 @@ func (c Counts) Sums() (shortSum, longSum Sum) {
 	return Sum{short.epoch(c.Last), c.Short}, Sum{long.epoch(c.Last), c.Long}
 }
 
+// CountsOf returns the counts with these sums. last is the latest act, 0 if it is unknown: then
+// the counts are dated to the earliest moment that has both epochs, which changes none of them
+// from the latest act on.
+func CountsOf(shortSum, longSum Sum, last int64) Counts {
+	if last == 0 {
+		last = max(1, shortSum.Epoch*EpochHalfLives*int64(short), longSum.Epoch*EpochHalfLives*int64(long))
+	}
+	return Counts{Last: last, Short: shortSum.Value, Long: longSum.Value}
+}
+
 // Epoch is an epoch whose sums still count at some moment.
 type Epoch struct {
 	Number int64

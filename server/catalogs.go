@@ -19,6 +19,7 @@ import (
 	"github.com/freshet/freshet/recall/fallback"
 	"github.com/freshet/freshet/recall/indexsync"
 	recallmemory "github.com/freshet/freshet/recall/memory"
+	"github.com/freshet/freshet/recall/replica"
 	"github.com/freshet/freshet/server/itemindex"
 	"github.com/freshet/freshet/signals/popularity"
 	"github.com/freshet/freshet/signals/popularity/popularitysync"
@@ -42,6 +43,7 @@ type catalogs struct {
 	recall   recall.Source // the source behind shared
 	popular  recall.Popular
 	shared   *recall.Shared
+	copied   *replica.Source         // recall if it uses a copy of the index, else nil
 	indexed  *indexsync.Catalog      // the catalog if recall is in this process, else nil
 	live     *popularityredis.Store  // live popularity if recall is in Elasticsearch; nil if off
 	counted  popularity.Index        // the index that ranks by it; nil if off
@@ -104,6 +106,13 @@ func (b *builder) elasticBackend(c clients) catalogs {
 			Tombstone: 2 * b.cfg.Server.RequestTimeout, // longer than any request may take
 		})
 		s.items, s.groups = cached, cached
+	}
+	if b.cfg.RecallsFromCopy() && !b.probesOnly { // a worker recalls nothing
+		s.copied = replica.New(c.elastic, replica.Config{
+			Index: where.Index, Schema: where.Schema, Elastic: source, NewIndex: func() replica.Index { return recallmemory.New() },
+			Clock: b.clock, Timeout: b.cfg.Server.RequestTimeout, Logger: b.log,
+		})
+		s.items, s.recall = s.copied.Watch(s.items), s.copied
 	}
 	return s
 }

@@ -61,7 +61,15 @@ func (w *world) put(t *testing.T, items ...feed.Item) {
 		w.say("put %s of group %s, author %s, dated %s", it.ID, it.Group(), it.AuthorID, time.Unix(it.UpdateTime, 0).UTC().Format("02 15:04:05"))
 	}
 	put(t, w.anyServer().App, items...)
+	w.refreshed(t)
 	w.changed()
+}
+
+// refreshed makes all servers recall what was written.
+func (w *world) refreshed(t *testing.T) {
+	for _, s := range w.apps {
+		refreshIndex(t, s.App)
+	}
 }
 
 // changed notes that items of existing sessions may now be hidden or deleted.
@@ -114,7 +122,7 @@ func (w *world) remove(t *testing.T) {
 	require.NoError(t, w.anyServer().Catalog.Remove(t.Context(), id))
 	w.removed[id] = w.items[id]
 	delete(w.items, id)
-	refreshIndex(t, w.apps[0].App)
+	w.refreshed(t)
 	w.changed()
 }
 

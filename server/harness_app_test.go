@@ -235,7 +235,8 @@ func put(t testing.TB, a *App, items ...feed.Item) {
 	refreshIndex(t, a)
 }
 
-// refreshIndex makes writes to Elasticsearch searchable.
+// refreshIndex makes writes to Elasticsearch searchable, and copies them if the system recalls from a
+// copy.
 func refreshIndex(t testing.TB, a *App) {
 	t.Helper()
 	if !a.cfg.UsesElasticsearch() {
@@ -245,6 +246,9 @@ func refreshIndex(t testing.TB, a *App) {
 	require.NoError(t, err)
 	_ = res.Body.Close()
 	require.Equal(t, http.StatusOK, res.StatusCode)
+	if a.stores.copied != nil {
+		require.NoError(t, a.stores.copied.Update(t.Context()))
+	}
 }
 
 // waitRecorded waits until all deliveries are in a filter.

@@ -73,13 +73,14 @@ func newWorld(t *testing.T, m mode, seed uint64) *world {
 	w.cfg.Dedup.FalsePositiveRate, w.cfg.Dedup.DailyCapacity = 1e-9, 10_000
 	if m.name == "services" {
 		w.cfg.Server.RequestTimeout = modelTimeout
+		w.cfg.Recall.From = []string{configs.FromElasticsearch, configs.FromMemory}[w.rnd.IntN(2)]
 		w.cfg.Dedup.OnFailure = []string{configs.FailOpen, configs.FailClosed}[w.rnd.IntN(2)]
 	}
 	w.coalesce = time.Duration(w.rnd.IntN(2)) * time.Second
 	if w.rnd.IntN(3) == 0 {
 		w.cfg.Impressions.On = configs.OnSeen
 	}
-	w.say("impressions on %s, n %d, coalesce %s, failing %s", w.cfg.Impressions.On, w.cfg.Recall.N, w.coalesce, w.cfg.Dedup.OnFailure)
+	w.say("impressions on %s, recall from %s, n %d, coalesce %s, failing %s", w.cfg.Impressions.On, w.cfg.Recall.From, w.cfg.Recall.N, w.coalesce, w.cfg.Dedup.OnFailure)
 	w.apps = append(w.apps, w.start(t, w.cfg))
 	if m.name == "services" {
 		w.apps = append(w.apps, w.start(t, w.cfg))

@@ -48,6 +48,7 @@ func (b *builder) open(ctx context.Context) (*App, error) {
 		return nil, err
 	}
 	b.startIndex(ctx, c.index, b.indexUse(s, live))
+	b.startCopy(ctx, s.copied)
 	g, err := b.openSignals(ctx, c, s, catalog, live)
 	if err != nil {
 		return nil, err

@@ -50,6 +50,7 @@ func (b *builder) openStores(ctx context.Context, c clients) (stores, error) {
 	}
 	if c.index != nil {
 		b.checks["elasticsearch"] = c.index.Check(items.shared.FallbackLeft)
+		b.checkCopy(items.copied)
 	}
 	s := stores{catalogs: items, dedup: seen, sessions: sessions}
 	s.recorder, err = b.openRecorder(ctx, seen)

@@ -6,8 +6,10 @@ import (
 
 	"github.com/freshet/freshet/catalog"
 	catalogelastic "github.com/freshet/freshet/catalog/elastic"
+	"github.com/freshet/freshet/handler"
 	"github.com/freshet/freshet/internal/periodic"
 	"github.com/freshet/freshet/internal/rediskeys"
+	"github.com/freshet/freshet/recall/replica"
 	"github.com/freshet/freshet/server/clocks"
 )
 
@@ -26,6 +28,24 @@ func (b *builder) startRetention(ctx context.Context, c clients, s stores, items
 		}
 	}
 	b.background(ctx, "retention", catalog.NewRetention(s.contents, items, cfg).Run)
+}
+
+// startCopy keeps the copy of the index that recall uses. It does nothing if it uses none.
+func (b *builder) startCopy(ctx context.Context, copied *replica.Source) {
+	if copied != nil {
+		b.background(ctx, "copy of the index", copied.Run)
+	}
+}
+
+// checkCopy lets readiness say why Elasticsearch recalls instead of the copy.
+func (b *builder) checkCopy(copied *replica.Source) {
+	if copied == nil {
+		return
+	}
+	b.checks["recall"] = func(context.Context) handler.Dependency {
+		_, why := copied.State()
+		return handler.Dependency{Optional: true, Warning: why}
+	}
 }
 
 // Pauses of the folding of documents.

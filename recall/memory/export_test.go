@@ -10,11 +10,3 @@ func (s *Source) Terms() int {
 
 // Segments returns the number of segments.
 func (s *Source) Segments() int { return len(s.views) }
-
-// Len returns the number of live items.
-func (s *Source) Len() (n int) {
-	for i := range s.views {
-		n += s.views[i].live()
-	}
-	return n
-}

@@ -17,9 +17,7 @@ var _ recall.Popular = (*Source)(nil)
 // Popular implements [recall.Popular]. It scans every item of the spans; its only errors are
 // those of ctx.
 func (s *Source) Popular(ctx context.Context, spans []recall.Span, n int) ([][]recall.PopularItem, error) {
-	s.mu.RLock()
-	views := s.views
-	s.mu.RUnlock()
+	views := s.current()
 	lists := make([][]recall.PopularItem, len(spans))
 	for i, span := range spans {
 		if err := ctx.Err(); err != nil {

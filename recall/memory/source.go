@@ -8,6 +8,7 @@
 package memory
 
 import (
+	"iter"
 	"sync"
 
 	"github.com/freshet/freshet/feed"
@@ -135,4 +136,34 @@ func (s *Source) extend(names *[dictionaryCount]dictionary) {
 			s.dictionaries[d].add(name)
 		}
 	}
+}
+
+// Len returns the number of items.
+func (s *Source) Len() (n int) {
+	for _, v := range s.current() {
+		n += v.live()
+	}
+	return n
+}
+
+// IDs yields the ids of the items in the index when the iteration starts, in any order.
+func (s *Source) IDs() iter.Seq[string] {
+	views := s.current()
+	return func(yield func(string) bool) {
+		for i := range views {
+			v := &views[i]
+			for item := v.nextLive(0); int(item) < v.len(); item = v.nextLive(item + 1) {
+				if !yield(v.ids.at(item)) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// current returns the segments that a query starting now uses.
+func (s *Source) current() []view {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.views
 }
