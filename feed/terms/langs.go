@@ -21,7 +21,8 @@ type Langs struct {
 // missing script is the likely one (zh-TW is zh-Hant). If both name a region, the regions must be
 // equal, or one must contain the other. Deprecated codes count as their replacements (iw, cmn).
 // Variants and extensions are ignored, and "*" accepts all. The name of a language, in English or in
-// itself (German, Deutsch), counts as its code. Any other text accepts texts that fold equally.
+// itself (German, Deutsch), counts as its code, and a region may follow it in parentheses
+// (Português (Brasil)). Any other text accepts texts that fold equally.
 func ReadLangs(langs []string) Langs {
 	l := Langs{some: len(langs) > 0 && !slices.Contains(langs, "*")}
 	for _, lang := range langs {
@@ -140,6 +141,55 @@ var codesByName = sync.OnceValue(func() map[string]string {
 	return codes
 })
 
+// codeOfName returns the code of a language's folded name, which a region or script may follow in
+// parentheses: "portuguese (brazil)", "chinese (simplified)". One that is unknown is ignored.
+func codeOfName(folded string) string {
+	name, within, ok := strings.Cut(strings.TrimSuffix(folded, ")"), "(")
+	name, within = strings.TrimSpace(name), strings.TrimSpace(within)
+	code := codesByName()[name]
+	switch {
+	case !ok || code == "":
+		return codesByName()[folded]
+	case codesByName()[within+" "+name] != "": // simplified chinese
+		return codesByName()[within+" "+name]
+	}
+	if region := regionOfName(code, within); region != "" {
+		return code + "-" + region
+	}
+	return code
+}
+
+// regionOfName returns the code of a region: the folded text is the code, or the region's name in
+// English or in the language with this code. It returns "" for any other text.
+func regionOfName(code, folded string) string {
+	if region, err := language.ParseRegion(folded); err == nil {
+		return region.String()
+	}
+	names, ok := regionsByName.Load(code)
+	if !ok {
+		names, _ = regionsByName.LoadOrStore(code, regionNames(language.Make(code)))
+	}
+	return names.(map[string]string)[folded]
+}
+
+var regionsByName sync.Map // code of a language → folded names of regions → their codes
+
+// regionNames returns the codes of the countries by their folded names in English and in a language.
+func regionNames(of language.Tag) map[string]string {
+	codes := map[string]string{}
+	for _, names := range []display.Namer{display.English.Regions(), display.Regions(of)} {
+		for i := range 26 * 26 {
+			region, err := language.ParseRegion(string([]byte{'A' + byte(i/26), 'A' + byte(i%26)}))
+			if err != nil || !region.IsCountry() || names == nil {
+				continue
+			}
+			codes[foldUnicode(names.Name(region))] = region.String()
+		}
+	}
+	delete(codes, "")
+	return codes
+}
+
 func readKeys(lang string) keys {
 	i := strings.IndexAny(lang, ".@")
 	if i > 0 { // strip the rest of a locale: en_GB.UTF-8, de_DE@euro
@@ -156,7 +206,7 @@ func readKeys(lang string) keys {
 			return keys{}
 		}
 		folded := strings.ReplaceAll(foldUnicode(lang), "_", "-")
-		code := codesByName()[folded]
+		code := codeOfName(folded)
 		switch {
 		case folded == "" || folded == "*":
 			return keys{}

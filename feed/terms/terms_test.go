@@ -123,11 +123,11 @@ func TestLangsNames(t *testing.T) {
 	t.Parallel()
 	for code, names := range map[string][]string{
 		"en": {"English", "ENGLISH", "english"}, "de": {"German", "Deutsch", "deutsch"}, "fr": {"French", "Français", "français"},
-		"es": {"Spanish", "español"}, "pt": {"Portuguese", "Português"}, "zh": {"Chinese", "中文"}, "ja": {"Japanese", "日本語"},
+		"es": {"Spanish", "español", "Spanish (someplace)", "Español ()"}, "pt": {"Portuguese", "Português"}, "zh": {"Chinese", "中文"}, "ja": {"Japanese", "日本語"},
 		"ru": {"Russian", "русский"}, "nl": {"Dutch", "Nederlands"}, "pl": {"Polish", "Polski"}, "ar": {"Arabic", "العربية"},
-		"ur": {"Urdu"}, "th": {"Thai", "ไทย"}, "hi": {"Hindi", "हिन्दी"}, "sw": {"Swahili", "Kiswahili"}, "zh-Hant": {"繁體中文", "Traditional Chinese"},
-		"zh-Hans": {"Simplified Chinese"}, "pt-BR": {"Brazilian Portuguese"}, "en-GB": {"British English"}, "en-US": {"American English"},
-		"fr-CA": {"Canadian French", "français canadien"}, "es-419": {"Latin American Spanish"}, "es-MX": {"español de México"},
+		"ur": {"Urdu"}, "th": {"Thai", "ไทย"}, "hi": {"Hindi", "हिन्दी"}, "sw": {"Swahili", "Kiswahili"}, "zh-Hant": {"繁體中文", "Traditional Chinese", "Chinese (Traditional)"},
+		"zh-Hans": {"Simplified Chinese", "Chinese (Simplified)"}, "pt-BR": {"Brazilian Portuguese", "Português (Brasil)", "Portuguese (Brazil)", "portuguese (BR)"}, "en-GB": {"British English", "English (UK)", "English (United Kingdom)"}, "en-US": {"American English", "English (US)", "English(United States)"},
+		"fr-CA": {"Canadian French", "français canadien", "Français (Canada)"}, "es-419": {"Latin American Spanish"}, "es-MX": {"español de México"},
 	} {
 		for _, name := range names {
 			assert.Equal(t, terms.LangKeys(code), terms.LangKeys(name), name)
