@@ -9,6 +9,7 @@ package memory
 
 import (
 	"iter"
+	"slices"
 	"sync"
 
 	"github.com/freshet/freshet/feed"
@@ -66,12 +67,29 @@ func (s *Source) Upsert(items []feed.Item) {
 }
 
 // Delete removes an item; an unknown id is ignored.
-func (s *Source) Delete(id string) {
+func (s *Source) Delete(id string) { s.DeleteAll([]string{id}) }
+
+// DeleteAll removes items; unknown ids are ignored.
+func (s *Source) DeleteAll(ids []string) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	delete(s.counts, id)
-	s.publish(nil, s.locate([]string{id}), nil)
+	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
+	for _, id := range ids {
+		delete(s.counts, id)
+	}
+	s.publish(nil, s.locate(ids), nil)
 	s.compact()
+}
+
+// Has reports whether the index has an item with this id.
+func (s *Source) Has(id string) bool {
+	for _, v := range s.current() {
+		item, ok := v.find(id)
+		if ok && !v.isDead(item) {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *Source) upsert(items []feed.Item) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -75,8 +76,8 @@ func (s *Source) Update(ctx context.Context) error {
 // look brings the copy to the state that the index has now.
 func (f *follower) look(ctx context.Context) error {
 	schema, err := f.cfg.Schema.Get()
-	if err == nil && (schema.ByOthers() || !schema.Folds()) {
-		err = errors.New("the index has fields that Freshet did not define; only Elasticsearch can recall from it")
+	if err == nil && (schema.ByOthers() || !schema.Folds() || schema.Partial) {
+		err = errors.New("the index has fields that Freshet did not define, or does not store documents whole; only Elasticsearch can recall from it")
 	}
 	if err != nil {
 		f.drop()
@@ -90,28 +91,29 @@ func (f *follower) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if f.copied == nil || f.copied.of != now.identity || now.before(f.copied.read) {
+	if f.copied == nil || f.copied.of != now.identity {
 		f.begin(ctx, &now)
 	}
+	if now.before(f.copied.read) {
+		return fmt.Errorf("%w: a shard reports an earlier state than it did before", esindex.ErrUnavailable)
+	}
+	// The statistics are later than what was read last, so more items mean deleted ones.
+	more := f.copied.whole && f.copied.index.Len() > now.items
 	if err := f.readChanges(ctx, schema, &now); err != nil {
 		return err
 	}
-	if err := f.removeDeleted(ctx, schema, &now); err != nil {
-		return err
-	}
 	f.publish(ctx, began)
-	return nil
+	return f.removeDeleted(ctx, schema, &now, more)
 }
 
-// begin starts a copy from nothing. An earlier one is dropped first, so that memory never holds
-// two.
+// begin starts a copy from nothing. An earlier one is dropped first, so that two are not in use.
 func (f *follower) begin(ctx context.Context, now *state) {
 	if f.copied != nil {
 		f.cfg.Logger.WarnContext(ctx, "the index was replaced; recall from memory reads it anew", "index", f.cfg.Index)
 	}
 	f.drop()
 	f.copied = &copied{index: f.cfg.NewIndex(), of: now.identity, begun: f.cfg.Clock(), counted: map[string]struct{}{}}
-	f.copied.read = make([]int64, len(now.checkpoints))
+	f.copied.read = make([]int64, len(now.shards))
 	for i := range f.copied.read {
 		f.copied.read[i] = -1
 	}
@@ -140,25 +142,36 @@ func (f *follower) publish(ctx context.Context, at time.Time) {
 // state is the state of an index that [follower.inspect] read.
 type state struct {
 	identity
-	items       int
-	checkpoints []int64 // per shard: all copies of it have the changes up to this number
+	items  int
+	shards []shardState // by number
 }
 
-// before reports whether a shard confirms less than was read from it.
+// shardState is the state of a shard's primary.
+type shardState struct {
+	checkpoint int64 // all copies of the shard have the changes up to this number
+	// node has the primary. Searches go there: a copy on a node that has lost its master may be
+	// old, and still answers.
+	node string
+}
+
+// before reports whether a shard confirms less than was read from it: a replica that has just
+// become the primary may not know yet what was confirmed.
 func (s *state) before(read []int64) bool {
-	for i, n := range read {
-		if i < len(s.checkpoints) && s.checkpoints[i] < n {
+	for i, shard := range s.shards {
+		if shard.checkpoint < read[i] {
 			return true
 		}
 	}
-	return len(read) != len(s.checkpoints)
+	return false
 }
 
-// shardStats is the part of a shard copy's statistics that is read.
+// shardStats is the part of a shard copy's statistics that is read. A shard that is being closed has
+// neither commit nor sequence numbers.
 type shardStats struct {
 	Routing struct {
 		Primary bool   `json:"primary"`
 		State   string `json:"state"`
+		Node    string `json:"node"`
 	} `json:"routing"`
 	Docs struct {
 		Count int `json:"count"`
@@ -168,9 +181,16 @@ type shardStats struct {
 			History string `json:"history_uuid"`
 		} `json:"user_data"`
 	} `json:"commit"`
-	SeqNo struct {
+	SeqNo *struct {
 		Checkpoint int64 `json:"global_checkpoint"`
 	} `json:"seq_no"`
+}
+
+// serves reports whether this is a primary that can be read.
+func (s *shardStats) serves() bool {
+	started := s.Routing.State == "STARTED" || s.Routing.State == "RELOCATING"
+	known := s.SeqNo != nil && s.SeqNo.Checkpoint >= -1 && s.Commit.UserData.History != ""
+	return s.Routing.Primary && started && known
 }
 
 // inspect reads the state of the index.
@@ -187,19 +207,24 @@ func (f *follower) inspect(ctx context.Context) (s state, err error) {
 	if err := esindex.Ask(ctx, f.client, http.MethodGet, "/"+f.cfg.Index+"/_stats/docs", params, nil, &found); err != nil {
 		return s, err
 	}
-	if len(found.Indices) != 1 {
+	if len(found.Indices) == 0 {
+		return s, fmt.Errorf("%w: the index does not report its state", esindex.ErrUnavailable)
+	}
+	if len(found.Indices) > 1 {
 		return s, fmt.Errorf("%s is the name of %d indices; recall from memory needs one", f.cfg.Index, len(found.Indices))
 	}
 	for _, index := range found.Indices {
 		s.uuid = index.UUID
 		for number := range len(index.Shards) {
-			primary := primaryOf(index.Shards[fmt.Sprint(number)])
-			if primary == nil {
+			copies := index.Shards[fmt.Sprint(number)]
+			i := slices.IndexFunc(copies, func(c shardStats) bool { return c.serves() })
+			if i < 0 {
 				return s, fmt.Errorf("%w: shard %d has no primary", esindex.ErrUnavailable, number)
 			}
+			primary := &copies[i]
 			s.history += primary.Commit.UserData.History
 			s.items += primary.Docs.Count
-			s.checkpoints = append(s.checkpoints, primary.SeqNo.Checkpoint)
+			s.shards = append(s.shards, shardState{primary.SeqNo.Checkpoint, primary.Routing.Node})
 		}
 	}
 	return s, nil
@@ -226,18 +251,8 @@ func (f *follower) checkShards(ctx context.Context, now *state) error {
 			}
 		}
 	}
-	if f.shards.uuid != now.uuid || len(now.checkpoints) != f.shards.n {
+	if f.shards.uuid != now.uuid || len(now.shards) != f.shards.n {
 		return fmt.Errorf("%w: not all shards report their state", esindex.ErrUnavailable)
-	}
-	return nil
-}
-
-func primaryOf(copies []shardStats) *shardStats {
-	for i := range copies {
-		state := copies[i].Routing.State
-		if copies[i].Routing.Primary && (state == "STARTED" || state == "RELOCATING") {
-			return &copies[i]
-		}
 	}
 	return nil
 }
@@ -246,17 +261,17 @@ func primaryOf(copies []shardStats) *shardStats {
 // were read, so that the searches see all changes up to them.
 func (f *follower) readChanges(ctx context.Context, schema *esindex.Schema, now *state) error {
 	refreshed := false
-	for shard, checkpoint := range now.checkpoints {
-		if f.copied.read[shard] >= checkpoint {
+	for number, shard := range now.shards {
+		if f.copied.read[number] >= shard.checkpoint {
 			continue
 		}
 		if !refreshed {
-			if err := f.refresh(ctx); err != nil {
+			if err := f.refresh(ctx, now); err != nil {
 				return err
 			}
 			refreshed = true
 		}
-		if err := f.readShard(ctx, schema, shard, checkpoint); err != nil {
+		if err := f.readShard(ctx, schema, number, shard); err != nil {
 			return err
 		}
 	}
@@ -264,34 +279,40 @@ func (f *follower) readChanges(ctx context.Context, schema *esindex.Schema, now 
 }
 
 // refresh makes all changes visible to searches of every copy of a shard.
-func (f *follower) refresh(ctx context.Context) error {
+func (f *follower) refresh(ctx context.Context, now *state) error {
 	ctx, cancel := context.WithTimeout(ctx, f.cfg.Timeout)
 	defer cancel()
 	var done struct {
 		Shards struct {
-			Failed int `json:"failed"`
+			Successful int `json:"successful"`
+			Failed     int `json:"failed"`
 		} `json:"_shards"`
 	}
 	err := esindex.Ask(ctx, f.client, http.MethodPost, "/"+f.cfg.Index+"/_refresh", "", nil, &done)
-	if err == nil && done.Shards.Failed > 0 {
-		err = fmt.Errorf("%w: %d copies of shards could not be refreshed", esindex.ErrUnavailable, done.Shards.Failed)
+	if err == nil && (done.Shards.Failed > 0 || done.Shards.Successful < len(now.shards)) {
+		err = fmt.Errorf("%w: not all copies of shards could be refreshed", esindex.ErrUnavailable)
 	}
 	return err
 }
 
 // readShard reads the changes of one shard up to its checkpoint, in their order. A document that
-// changes meanwhile has a higher number and is read again by a later look.
-func (f *follower) readShard(ctx context.Context, schema *esindex.Schema, shard int, checkpoint int64) error {
-	c := f.copied
-	for c.read[shard] < checkpoint {
-		page, err := f.page(ctx, schema, shard, span{after: c.read[shard], to: checkpoint})
+// changes meanwhile has a higher number and is read again by a later look. If a page fails, smaller
+// ones follow: large documents may exceed a limit of Elasticsearch, or of time.
+func (f *follower) readShard(ctx context.Context, schema *esindex.Schema, number int, shard shardState) error {
+	c, size := f.copied, min(mostPage, schema.MaxHits())
+	for c.read[number] < shard.checkpoint {
+		page, err := f.page(ctx, schema, place{number, shard.node}, span{after: c.read[number], to: shard.checkpoint}, size)
+		if err != nil && size > leastPage && ctx.Err() == nil {
+			size = max(leastPage, size/5)
+			continue
+		}
 		if err != nil {
 			return err
 		}
 		c.add(page)
-		c.read[shard] = page.last
-		if page.hits < pageSizeOf(schema) {
-			c.read[shard] = checkpoint
+		c.read[number] = page.last
+		if page.hits < size {
+			c.read[number] = shard.checkpoint
 		}
 		if p := f.loading.Load(); p != nil {
 			f.loading.Store(&Progress{Items: c.index.Len(), Of: max(p.Of, c.index.Len())})
@@ -302,6 +323,7 @@ func (f *follower) readShard(ctx context.Context, schema *esindex.Schema, shard 
 
 // add puts the documents of a page into the copy.
 func (c *copied) add(p page) {
+	c.remove(p.others)
 	c.index.Upsert(p.items)
 	for i := range p.items {
 		id := p.items[i].ID
@@ -319,9 +341,9 @@ func (c *copied) add(p page) {
 }
 
 // remove deletes items from the copy.
-func (c *copied) remove(ids map[string]struct{}) {
-	for id := range ids {
-		c.index.Delete(id)
+func (c *copied) remove(ids []string) {
+	c.index.DeleteAll(ids)
+	for _, id := range ids {
 		delete(c.counted, id)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/valyala/fastjson"
 
@@ -13,10 +14,19 @@ import (
 	"github.com/freshet/freshet/internal/esindex"
 )
 
-// pageSize is the number of documents read at once.
-const pageSize = 5000
+// Bounds of the number of documents read at once, and of the time for them. Nobody waits for them,
+// so they may take longer than a call of a reader.
+const (
+	mostPage  = 5000
+	leastPage = 50
+	pageTime  = 30 * time.Second
+)
 
-func pageSizeOf(s *esindex.Schema) int { return min(pageSize, s.MaxHits()) }
+// place is a shard and the node to search it on.
+type place struct {
+	shard int
+	node  string
+}
 
 // span is a range of sequence numbers, after the first and up to the last.
 type span struct{ after, to int64 }
@@ -24,6 +34,7 @@ type span struct{ after, to int64 }
 // page is a page of documents, in the order of their last changes.
 type page struct {
 	items  []feed.Item // only what recall uses
+	others []string    // ids of documents that are no valid items
 	counts map[string]feed.Counts
 	hits   int   // documents, those that are no items included
 	last   int64 // sequence number of the last one
@@ -32,37 +43,38 @@ type page struct {
 type object = map[string]any
 
 // page reads the first documents of a shard whose last change is in the span.
-func (f *follower) page(ctx context.Context, s *esindex.Schema, shard int, of span) (page, error) {
+func (f *follower) page(ctx context.Context, s *esindex.Schema, at place, of span, size int) (page, error) {
 	n := &s.Source
 	source := []string{
 		n.ID, n.GroupID, n.Title, n.Summary, n.URL, n.AuthorID, n.Lang, n.Tags, n.UpdateTime, n.Likes, n.Comments,
 		n.Sum2h, n.Epoch2h, n.Sum2d, n.Epoch2d, n.LastAct,
 	}
 	var p page
-	err := f.searchShard(ctx, shard, of, object{"size": pageSizeOf(s), "_source": source}, func(hits []*fastjson.Value) error {
+	err := f.changes(ctx, at, of, object{"size": size, "_source": source}, func(hits []*fastjson.Value) error {
 		p = decodePage(s, hits)
 		return nil
 	})
 	return p, err
 }
 
-// searchShard searches one shard for the documents whose last change is in the span, in the order
-// of these changes. request holds further parts of the search. read must not retain the hits.
-func (f *follower) searchShard(ctx context.Context, shard int, of span, request object, read func(hits []*fastjson.Value) error) error {
+// changes searches a shard for the documents whose last change is in the span, in the order of these
+// changes. request holds further parts of the search. read must not retain the hits.
+func (f *follower) changes(ctx context.Context, at place, of span, request object, read func(hits []*fastjson.Value) error) error {
 	request["query"] = object{"range": object{"_seq_no": object{"gt": of.after, "lte": of.to}}}
 	request["sort"] = []string{"_seq_no"}
-	request["track_total_hits"] = false
-	params := fmt.Sprintf("preference=_shards:%d&allow_partial_search_results=false&filter_path=error,status,hits.hits.sort,hits.hits._source,hits.hits.fields", shard)
-	return f.search(ctx, params, request, read)
+	return f.search(ctx, at, request, read)
 }
 
-func (f *follower) search(ctx context.Context, params string, request object, read func(hits []*fastjson.Value) error) error {
-	ctx, cancel := context.WithTimeout(ctx, f.cfg.Timeout)
+// search searches a shard.
+func (f *follower) search(ctx context.Context, at place, request object, read func(hits []*fastjson.Value) error) error {
+	ctx, cancel := context.WithTimeout(ctx, max(pageTime, f.cfg.Timeout))
 	defer cancel()
+	request["track_total_hits"] = false
 	body, err := json.Marshal(request)
 	if err != nil {
 		return err
 	}
+	params := fmt.Sprintf("preference=_shards:%d%%7C_only_nodes:%s&allow_partial_search_results=false&filter_path=error,status,hits.hits.sort,hits.hits._source,hits.hits.fields", at.shard, at.node)
 	return esindex.Do(ctx, f.client, http.MethodPost, "/"+f.cfg.Index+"/_search", params, body, func(data []byte) error {
 		var parser fastjson.Parser
 		answer, err := parser.ParseBytes(data)
@@ -87,6 +99,7 @@ func decodePage(s *esindex.Schema, hits []*fastjson.Value) page {
 		source := h.Get("_source")
 		it, ok := decodeItem(s, source)
 		if !ok {
+			p.others = append(p.others, it.ID)
 			continue
 		}
 		p.items = append(p.items, it)

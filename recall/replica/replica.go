@@ -36,6 +36,8 @@ type Index interface {
 	recall.Explainer
 	recall.Indexer
 	recall.Counter
+	DeleteAll(ids []string) // like Delete of each, at once
+	Has(id string) bool
 	Len() int              // number of items
 	IDs() iter.Seq[string] // of the items, in any order; items written meanwhile may be missing
 }
