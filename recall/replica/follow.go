@@ -73,14 +73,44 @@ func (s *Source) Update(ctx context.Context) error {
 	return s.follower.look(ctx)
 }
 
-// look brings the copy to the state that the index has now.
-func (f *follower) look(ctx context.Context) error {
+// Try makes each kind of request that Update makes, and copies nothing. Errors are those of Update.
+func (s *Source) Try(ctx context.Context) error {
+	f := &follower{Source: s}
+	schema, err := f.schema()
+	if err != nil {
+		return err
+	}
+	now, err := f.inspect(ctx)
+	if err != nil {
+		return err
+	}
+	if err := f.checkShards(ctx, &now); err != nil {
+		return err
+	}
+	if err := f.refresh(ctx, &now); err != nil {
+		return err
+	}
+	for number, shard := range now.shards {
+		if _, err := f.page(ctx, schema, place{number, shard.node}, span{after: -1, to: shard.checkpoint}, 1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// schema returns the schema of an index that can be copied.
+func (f *follower) schema() (*esindex.Schema, error) {
 	schema, err := f.cfg.Schema.Get()
 	if err == nil && (schema.ByOthers() || !schema.Folds() || schema.Partial) {
 		err = errors.New("the index has fields that Freshet did not define, or does not store documents whole; only Elasticsearch can recall from it")
 	}
+	return schema, err
+}
+
+// look brings the copy to the state that the index has now.
+func (f *follower) look(ctx context.Context) error {
+	schema, err := f.schema()
 	if err != nil {
-		f.drop()
 		return err
 	}
 	began := f.cfg.Clock()
@@ -124,7 +154,6 @@ func (f *follower) drop() {
 	f.serving.Store(nil)
 	f.loading.Store(nil)
 	f.copied, f.compared = nil, comparison{}
-	copiedItems.Set(0)
 }
 
 // publish lets the copy answer, with the state of the index at a moment.
@@ -136,7 +165,6 @@ func (f *follower) publish(ctx context.Context, at time.Time) {
 	}
 	f.serving.Store(&serving{index: c.index, at: at})
 	f.loading.Store(nil)
-	copiedItems.Set(float64(c.index.Len()))
 }
 
 // state is the state of an index that [follower.inspect] read.

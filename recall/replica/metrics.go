@@ -12,10 +12,6 @@ var (
 	}, []string{"from"})
 	fromMemory, fromElastic = queries.WithLabelValues("memory"), queries.WithLabelValues("elasticsearch")
 
-	copiedItems = promauto.NewGauge(prometheus.GaugeOpts{
-		Name: "freshet_recall_copy_items",
-		Help: "With recall.from: memory: items in the copy of the index.",
-	})
 	lagSeconds = promauto.NewGauge(prometheus.GaugeOpts{
 		Name: "freshet_recall_copy_lag_seconds",
 		Help: "With recall.from: memory: age of the state of the index that the copy has, in seconds; while the first copy is being read, since that began.",

@@ -181,7 +181,7 @@ func (w watched) report(docs []feed.Doc, err error) {
 		return
 	}
 	for i := range docs {
-		if len(docs[i].JSON) == 0 {
+		if docs[i].Missing() {
 			w.source.Missing([]string{docs[i].ID})
 		}
 	}

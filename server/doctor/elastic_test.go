@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -161,4 +162,26 @@ func TestDoctorTriesElasticWrites(t *testing.T) {
 	assert.Contains(t, found.Detail, esindex.Agents(index)+" cannot be written: ")
 	block("null")
 	assert.Equal(t, OK, about(t, try(client), "elasticsearch writes").Level)
+}
+
+// TestDoctorTriesCopyOfIndex tries the requests of recall from memory, with a user who may make them
+// and with one who may not.
+func TestDoctorTriesCopyOfIndex(t *testing.T) {
+	t.Parallel()
+	address, index := testenv.Elastic(t)
+	cfg := servicesAt(t, productionRedis(t).Options().Addr, address)
+	cfg.Elasticsearch.Index = index
+	client, err := esindex.Connect(esindex.ClientConfig{Addresses: []string{address}})
+	require.NoError(t, err)
+	_, err = esindex.Ensure(t.Context(), client, index, esindex.Fields{})
+	require.NoError(t, err)
+	try := func(client esindex.Client) Finding {
+		d := &doctor{cfg: cfg, clock: time.Now}
+		d.tryCopy(t.Context(), client, esindex.OwnSchema(esindex.Fields{}))
+		return about(t, d.findings, "recall from memory")
+	}
+	assert.Equal(t, OK, try(client).Level)
+	found := try(answering(t, nil))
+	assert.Equal(t, Warning, found.Level)
+	assert.Contains(t, found.Fix, "maintenance")
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/freshet/freshet/internal/convert"
 	"github.com/freshet/freshet/internal/esindex"
 	recallelastic "github.com/freshet/freshet/recall/elastic"
+	"github.com/freshet/freshet/recall/replica"
 	"github.com/freshet/freshet/server/itemindex"
 )
 
@@ -57,6 +58,9 @@ func (d *doctor) checkIndex(ctx context.Context, client esindex.Client) {
 		}
 		d.reportTags(report.Schema)
 		d.tryRecall(ctx, client, report.Schema)
+		if d.cfg.RecallsFromCopy() {
+			d.tryCopy(ctx, client, report.Schema)
+		}
 	}
 }
 
@@ -108,6 +112,18 @@ func (d *doctor) tryRecall(ctx context.Context, client esindex.Client, schema es
 	if left == "" && missing == 0 {
 		d.report(OK, what, "", "a search works, and the items it finds can be read")
 	}
+}
+
+// tryCopy makes the requests with which recall from memory follows the index.
+func (d *doctor) tryCopy(ctx context.Context, client esindex.Client, schema esindex.Schema) {
+	const what = "recall from memory"
+	source := replica.New(client, replica.Config{Index: d.cfg.Elasticsearch.Index, Schema: esindex.Known(schema), Clock: d.clock, Timeout: d.cfg.Server.RequestTimeout})
+	if err := source.Try(ctx); err != nil {
+		d.report(Warning, what, "see the message; the user needs the privileges monitor and maintenance for the index, or set recall.from to elasticsearch",
+			"the index cannot be copied, so Elasticsearch recalls: %v", err)
+		return
+	}
+	d.report(OK, what, "", "the index can be copied")
 }
 
 // unread counts the candidates that have no document under their id.
