@@ -65,10 +65,16 @@ func (w *world) put(t *testing.T, items ...feed.Item) {
 	w.changed()
 }
 
-// refreshed makes all servers recall what was written.
+// refreshed makes all servers recall what was written. Of those that recall from a copy of the index,
+// one is compared with Elasticsearch now and then.
 func (w *world) refreshed(t *testing.T) {
 	for _, s := range w.apps {
 		refreshIndex(t, s.App)
+	}
+	s := w.anyServer()
+	if s.stores.copied != nil && w.rnd.IntN(4) == 0 {
+		_, r := w.anyReader()
+		sameRecall(t, s.App, r.profile)
 	}
 }
 

@@ -2,7 +2,10 @@ package server
 
 import (
 	"fmt"
+	"maps"
+	"math"
 	"net/http"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -11,6 +14,8 @@ import (
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/testenv"
+	"github.com/freshet/freshet/recall"
+	recallelastic "github.com/freshet/freshet/recall/elastic"
 )
 
 // TestRecallFromCopy has two servers recall from a copy of the index: an upload at one reaches the
@@ -55,4 +60,35 @@ func TestRecallFromCopy(t *testing.T) {
 	assert.Len(t, shown, 29)
 	assert.NotContains(t, shown, "doc3", "at once: the content is gone")
 	testenv.WaitFor(t, copied(29), "the copy to lose the deleted item")
+}
+
+// sameRecall checks that the copy of a server recalls for a reader what Elasticsearch recalls. It tries
+// again while counts of clicks are being written to the index.
+func sameRecall(t *testing.T, a *App, p feed.Profile) {
+	t.Helper()
+	elastic := recallelastic.New(a.clients.elastic, recallelastic.Config{Index: a.cfg.Elasticsearch.Index, Schema: a.clients.index.Schema()})
+	q := feed.Query{Profile: p, Ranking: a.ranking.InForce().Live.Ranking, Origin: a.clock(), N: 500}
+	scores := func(s recall.Source) map[string]float32 {
+		r, err := s.Recall(t.Context(), q)
+		require.NoError(t, err)
+		all := map[string]float32{}
+		for _, c := range r.Candidates {
+			all[c.ID] = c.Score
+		}
+		return all
+	}
+	testenv.WaitFor(t, func() bool {
+		refreshIndex(t, a)
+		want, got := scores(elastic), scores(a.stores.copied)
+		for id, score := range want {
+			other, ok := got[id]
+			if !ok || math.Abs(float64(score-other)) > 1e-4*float64(score) {
+				return false
+			}
+			delete(got, id)
+		}
+		docs, err := a.Catalog.Docs(t.Context(), slices.Collect(maps.Keys(got)))
+		require.NoError(t, err)
+		return !slices.ContainsFunc(docs, func(d feed.Doc) bool { return !d.Missing() }) // deleted items leave later
+	}, "the copy to recall what Elasticsearch does")
 }
