@@ -126,6 +126,7 @@ const maxEvents = 500
 const (
 	Click   = "click"
 	Like    = "like"
+	Unlike  = "unlike" // takes a like back; reports keep counting it
 	Dislike = "dislike"
 	Hide    = "hide" // also mutes the item for the agent permanently
 )

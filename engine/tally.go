@@ -49,6 +49,9 @@ func (e *Engine) tally(c *call, got hydrated) {
 // While the dedup store is down and the engine fails open, neither can be checked, and all acts
 // count.
 //
+// An unlike takes back what a like did to live popularity and to the preferences; without a like it
+// changes nothing.
+//
 // Repeating an act is harmless. An unknown id counts as its own group, so that an act on an item
 // that was deleted meanwhile is still accepted. An act on a post that the agent may not see, or
 // no longer, is rejected like one on an item that was not shown. Errors wrap [feed.ErrBadID],
@@ -90,6 +93,12 @@ func (e *Engine) react(ctx context.Context, agent string, acts []Act, cards []so
 	var raised []popularity.Act
 	var lesson []learning.Act
 	for i, a := range acts {
+		if a.Kind == events.Unlike { // it can be longer ago that the item was shown
+			taken.Accepted++
+			lesson = append(lesson, learning.Act{Kind: feed.Liked, Group: refs[i].Group, Undo: true})
+			raised = append(raised, popularity.Act{Item: a.ID, Kind: popularity.Unlike})
+			continue
+		}
 		if !shown[i].shown || hidden[a.ID] {
 			taken.NotShown++
 			continue

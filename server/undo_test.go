@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/signals/events"
 	"github.com/freshet/freshet/social"
@@ -57,6 +58,28 @@ func TestUndo(t *testing.T) {
 				assert.Zero(t, short+long)
 				assert.Empty(t, learned(t, b, "u_1"))
 			}
+
+			acts := func(a *App, agent string, acts ...engine.Act) {
+				t.Helper()
+				require.Equal(t, len(acts), react(t, a, agent, acts...).Accepted)
+				require.NoError(t, a.Flush(t.Context()))
+			}
+			item := items[0].ID
+			acts(a, "u_1", act(events.Like, item))
+			short, _ := popular(t, a, item)
+			require.InDelta(t, 1, short, 1e-9)
+			require.Positive(t, learned(t, a, "u_1")["author "+items[0].AuthorID].Score)
+			for range 2 {
+				acts(b, "u_1", act(events.Unlike, item))
+				short, long := popular(t, a, item)
+				assert.Zero(t, short+long)
+				assert.Empty(t, learned(t, b, "u_1"))
+			}
+			require.NoError(t, a.Engine.Seen(t.Context(), "u_2", []string{item}))
+			acts(a, "u_2", act(events.Click, item), act(events.Like, item), act(events.Unlike, item))
+			acts(b, "u_3", act(events.Unlike, item))
+			short, _ = popular(t, a, item)
+			assert.InDelta(t, 1, short, 1e-9, "a click, and what others have done, still count")
 
 			require.Equal(t, 1, react(t, a, "u_1", act(events.Hide, items[0].ID)).Accepted)
 			require.Positive(t, learned(t, a, "u_1")["author "+items[0].AuthorID].Factor)

@@ -63,7 +63,7 @@ type Suggestions struct {
 
 // Event is something an agent did with an item.
 type Event struct {
-	Type string `json:"type"` // click, like, dislike or hide
+	Type string `json:"type"` // click, like, unlike, dislike or hide
 	ID   string `json:"id"`
 }
 

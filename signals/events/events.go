@@ -6,6 +6,7 @@ package events
 
 import (
 	"context"
+	"slices"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -35,17 +36,19 @@ const (
 	Hide    Kind = "hide" // also mutes the item for the reader
 )
 
-// Kinds lists all kinds, in the order of their counts.
+// Unlike takes a like back. It is no event that is counted: reports count what was done.
+const Unlike Kind = "unlike"
+
+// Kinds lists the kinds that are counted, in the order of their counts.
 var Kinds = [...]Kind{Click, Like, Dislike, Hide}
 
-// ParseKind parses a kind; the error wraps [feed.ErrInvalid].
+// ParseKind parses a kind, also [Unlike]; the error wraps [feed.ErrInvalid].
 func ParseKind(s string) (Kind, error) {
-	for _, k := range Kinds {
-		if s == string(k) {
-			return k, nil
-		}
+	k := Kind(s)
+	if k == Unlike || slices.Contains(Kinds[:], k) {
+		return k, nil
 	}
-	return "", feed.Errorf(feed.ErrInvalid, "bad event type: %.40q; send click, like, dislike or hide", s)
+	return "", feed.Errorf(feed.ErrInvalid, "bad event type: %.40q; send click, like, unlike, dislike or hide", s)
 }
 
 // Event is something that counts once for a variant on a day, in whichever batch it is: an act, or

@@ -2234,7 +2234,7 @@ export interface components {
         };
         Event: {
             /** @enum {string} */
-            type: "click" | "like" | "dislike" | "hide";
+            type: "click" | "like" | "unlike" | "dislike" | "hide";
             id: components["schemas"]["ItemID"];
         };
         PostAuthor: {
