@@ -38,10 +38,10 @@ const (
 	ExhaustedOldest = "oldest" // dedup.when_exhausted: the items shown longest ago fill it
 
 	OnServed = "served" // impressions.on: deliveries count
+	OnSeen   = "seen"   // impressions.on: items that the client reports count
 
 	FromElasticsearch = "elasticsearch" // recall.from: a search for each refresh
 	FromMemory        = "memory"        // recall.from: a copy of the index in each server
-	OnSeen            = "seen"          // impressions.on: items that the client reports count
 )
 
 // Config is the complete configuration. The zero Config is not usable; start from [Default] or

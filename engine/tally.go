@@ -93,12 +93,6 @@ func (e *Engine) react(ctx context.Context, agent string, acts []Act, cards []so
 	var raised []popularity.Act
 	var lesson []learning.Act
 	for i, a := range acts {
-		if a.Kind == events.Unlike { // it can be longer ago that the item was shown
-			taken.Accepted++
-			lesson = append(lesson, learning.Act{Kind: feed.Liked, Group: refs[i].Group, Undo: true})
-			raised = append(raised, popularity.Act{Item: a.ID, Kind: popularity.Unlike})
-			continue
-		}
 		if !shown[i].shown || hidden[a.ID] {
 			taken.NotShown++
 			continue
@@ -108,12 +102,13 @@ func (e *Engine) react(ctx context.Context, agent string, acts []Act, cards []so
 			shown[i].shown = false // it does not count as a click either
 			continue
 		}
-		if shown[i].given {
+		undo := a.Kind == events.Unlike
+		if shown[i].given && !undo {
 			counted = append(counted, events.Acted(a.Kind, agent, refs[i].Group, shown[i].source)...)
 		}
 		counted = append(counted, e.promotedActs(a, agent, refs[i].Group)...)
-		if !docs[i].Missing() {
-			lesson = append(lesson, learning.Act{Kind: lessons[a.Kind], Group: refs[i].Group, Doc: docs[i]})
+		if undo || !docs[i].Missing() {
+			lesson = append(lesson, learning.Act{Kind: lessons[a.Kind], Group: refs[i].Group, Doc: docs[i], Undo: undo})
 		}
 		if kind, raises := raising[a.Kind]; raises {
 			raised = append(raised, popularity.Act{Item: a.ID, Kind: kind})
@@ -129,10 +124,13 @@ func (e *Engine) react(ctx context.Context, agent string, acts []Act, cards []so
 // lessons maps kinds of events to the kinds of acts that are learned from.
 var lessons = map[events.Kind]feed.ActKind{
 	events.Click: feed.Clicked, events.Like: feed.Liked, events.Dislike: feed.Disliked, events.Hide: feed.Hidden,
+	events.Unlike: feed.Liked, // taken back
 }
 
-// raising maps the kinds of events that raise live popularity to its kinds of acts.
-var raising = map[events.Kind]popularity.Kind{events.Click: popularity.Click, events.Like: popularity.Like}
+// raising maps the kinds of events that change live popularity to its kinds of acts.
+var raising = map[events.Kind]popularity.Kind{
+	events.Click: popularity.Click, events.Like: popularity.Like, events.Unlike: popularity.Unlike,
+}
 
 // handOver submits acts to everything that counts them. It returns false if one of these has no
 // room at the moment. Acts are learned even if the ranking ignores them, so that a ranking that

@@ -77,7 +77,9 @@ func TestUndo(t *testing.T) {
 			}
 			require.NoError(t, a.Engine.Seen(t.Context(), "u_2", []string{item}))
 			acts(a, "u_2", act(events.Click, item), act(events.Like, item), act(events.Unlike, item))
+			require.NoError(t, a.Engine.Seen(t.Context(), "u_3", []string{item}))
 			acts(b, "u_3", act(events.Unlike, item))
+			assert.Equal(t, 2, react(t, a, "u_4", act(events.Unlike, item), act(events.Unlike, "nothing")).NotShown, "it would leave a record")
 			short, _ = popular(t, a, item)
 			assert.InDelta(t, 1, short, 1e-9, "a click, and what others have done, still count")
 

@@ -150,10 +150,11 @@ func codeOfName(folded string) string {
 	switch {
 	case !ok || code == "":
 		return codesByName()[folded]
-	case codesByName()[within+" "+name] != "": // simplified chinese
-		return codesByName()[within+" "+name]
+	case codesByName()[within+" "+name] != "":
+		return codesByName()[within+" "+name] // simplified chinese
 	}
-	if region := regionOfName(code, within); region != "" {
+	region := regionOfName(code, within)
+	if region != "" {
 		return code + "-" + region
 	}
 	return code

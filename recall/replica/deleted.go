@@ -45,14 +45,15 @@ func (f *follower) removeDeleted(ctx context.Context, s *esindex.Schema, now *st
 	suspects := f.takeMissing()
 	maps.DeleteFunc(suspects, func(id string, _ struct{}) bool { return !f.copied.index.Has(id) })
 	began := f.cfg.Clock()
-	if c := &f.compared; c.left == nil && c.due(began, more) {
+	c := &f.compared
+	if c.left == nil && c.due(began, more) {
 		*c = comparison{at: began, left: map[string]struct{}{}, read: slices.Repeat([]int64{-1}, len(now.shards))}
 		for id := range f.copied.index.IDs() {
 			c.left[id] = struct{}{}
 		}
 	}
 	gone, err := f.compare(ctx, s, now)
-	f.compared.took += f.cfg.Clock().Sub(began)
+	c.took += f.cfg.Clock().Sub(began)
 	if err != nil {
 		f.Missing(slices.Collect(maps.Keys(suspects)))
 		return err

@@ -57,7 +57,8 @@ func (s *Source) Run(ctx context.Context) {
 	for range periodic.Now(ctx, followEvery) {
 		err := s.Update(ctx)
 		failing.Tell(ctx, s.cfg.Logger, err, "index", s.cfg.Index)
-		if copied := s.serving.Load(); copied != nil {
+		copied := s.serving.Load()
+		if copied != nil {
 			newest = copied.at
 		}
 		lagSeconds.Set(s.cfg.Clock().Sub(newest).Seconds())
@@ -342,7 +343,8 @@ func (f *follower) readShard(ctx context.Context, schema *esindex.Schema, number
 		if page.hits < size {
 			c.read[number] = shard.checkpoint
 		}
-		if p := f.loading.Load(); p != nil {
+		p := f.loading.Load()
+		if p != nil {
 			f.loading.Store(&Progress{Items: c.index.Len(), Of: max(p.Of, c.index.Len())})
 		}
 	}

@@ -103,7 +103,8 @@ func decodePage(s *esindex.Schema, hits []*fastjson.Value) page {
 			continue
 		}
 		p.items = append(p.items, it)
-		if c := decodeCounts(s, source); c.Last != 0 {
+		c := decodeCounts(s, source)
+		if c.Last != 0 {
 			p.counts[it.ID] = c
 		}
 	}

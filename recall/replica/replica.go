@@ -104,7 +104,8 @@ func (s *Source) current() Index {
 
 // Name returns the name of the source that answers now.
 func (s *Source) Name() string {
-	if index := s.current(); index != nil {
+	index := s.current()
+	if index != nil {
 		return index.Name()
 	}
 	return s.cfg.Elastic.Name()
@@ -142,7 +143,8 @@ func (s *Source) Recall(ctx context.Context, q feed.Query) (recall.Result, error
 
 // Explain implements [recall.Explainer]: it explains the scores of the source that answers now.
 func (s *Source) Explain(ctx context.Context, q feed.Query, ids []string) ([]recall.Factors, error) {
-	if index := s.current(); index != nil {
+	index := s.current()
+	if index != nil {
 		return index.Explain(ctx, q, ids)
 	}
 	return s.cfg.Elastic.Explain(ctx, q, ids)
@@ -229,7 +231,8 @@ func (s *Source) State() (items int, why string) {
 		}
 		return p.Items, fmt.Sprintf("recall from memory is reading the items: %d of about %d; until then Elasticsearch recalls", p.Items, p.Of)
 	}
-	if behind := s.cfg.Clock().Sub(copied.at); behind > MaxLag {
+	behind := s.cfg.Clock().Sub(copied.at)
+	if behind > MaxLag {
 		why = fmt.Sprintf("recall from memory is %s behind the index; until it has caught up Elasticsearch recalls", behind.Round(time.Second))
 	}
 	return copied.index.Len(), why

@@ -131,9 +131,9 @@ export interface paths {
          *     is learned about the reader and for the report on rankings, and only for items that the reader
          *     was shown. The report counts each reader, item and type once a day, so sending events again
          *     is harmless. `hide` also mutes the item with its group for the reader; so does `dislike`
-         *     with `dedup.when_exhausted: oldest`. `unlike` takes a `like` back, except in reports, and is
-         *     always accepted. If the limit of muted items is reached, the call is refused, nothing of it
-         *     is counted or muted, and all that was muted stays.
+         *     with `dedup.when_exhausted: oldest`. `unlike` takes a `like` back, except in reports. If the
+         *     limit of muted items is reached, the call is refused, nothing of it is counted or muted, and
+         *     all that was muted stays.
          */
         post: operations["postEvents"];
         delete?: never;
