@@ -118,7 +118,9 @@ func TestPostgresDownServesCachedPublicPosts(t *testing.T) {
 				ids, last := s.scroll("reader", "2")
 				require.Equal(t, public, ids, "%s", last.body)
 				require.Equal(t, 200, last.status, last.body)
-				require.Equal(t, []string{"social"}, last.Data.Degraded)
+				// A queue that cannot be read may be behind, and the lists late with it.
+				require.Subset(t, []string{"timeline", "social"}, last.Data.Degraded)
+				require.Contains(t, last.Data.Degraded, "social")
 				for _, p := range last.Data.Items {
 					require.Equal(t, "following", p.InFeed.Source)
 					require.Nil(t, p.InFeed.Reason)

@@ -140,7 +140,7 @@ func TestTrendingOthersActs(t *testing.T) {
 			set := waitTrending(t, a)
 			require.Len(t, set.Entries, 1)
 			assert.Equal(t, nice, set.Entries[0].ID)
-			assert.InDelta(t, 2/(1.1*1.1), float64(set.Entries[0].Trend), 0.01, "two likes, after six minutes")
+			assert.InDelta(t, 2/(1.2*1.2), float64(set.Entries[0].Trend), 0.01, "two likes, after twelve minutes")
 		})
 	}
 }
