@@ -80,15 +80,16 @@ func sameRecall(t *testing.T, a *App, p feed.Profile) {
 	testenv.WaitFor(t, func() bool {
 		refreshIndex(t, a)
 		want, got := scores(elastic), scores(a.stores.copied)
+		same := true
 		for id, score := range want {
 			other, ok := got[id]
-			if !ok || math.Abs(float64(score-other)) > 1e-4*float64(score) {
-				return false
-			}
+			same = same && ok && math.Abs(float64(score-other)) <= 1e-4*float64(score)
 			delete(got, id)
 		}
+		// Deleted items leave when a read misses them. Until then the copy may have one in place of
+		// another item of its group.
 		docs, err := a.Catalog.Docs(t.Context(), slices.Collect(maps.Keys(got)))
 		require.NoError(t, err)
-		return !slices.ContainsFunc(docs, func(d feed.Doc) bool { return !d.Missing() }) // deleted items leave later
+		return same && !slices.ContainsFunc(docs, func(d feed.Doc) bool { return !d.Missing() })
 	}, "the copy to recall what Elasticsearch does")
 }
