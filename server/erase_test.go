@@ -216,8 +216,9 @@ func (e *erased) keys() (names []string) {
 }
 
 // ofOthers are the places in the social store that name an erased agent because of another agent,
-// and remain until that agent changes them; and the mark of the erasure.
-var ofOthers = []string{"social blocks.other", "social authors.id"}
+// and remain until that agent changes them; the mark of the erasure; and what tells servers of it for a
+// few minutes.
+var ofOthers = []string{"social blocks.other", "social authors.id", "social touched.key"}
 
 // perKey matches keys that exist once per post or request.
 var perKey = regexp.MustCompile(`^(feed:post:|feed:page:<agent>:).*`)

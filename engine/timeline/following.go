@@ -54,6 +54,7 @@ const (
 // of their authors take more than [inTurn] places from others, it reads on, at most [readsOn]
 // times in all and not past since, and proposes everything that it has read.
 func (r *pageRead) proposals(ctx context.Context, req Request, since time.Time) (page Page, err error) {
+	ctx = social.BeginRead(ctx)
 	if r.unlisted, err = r.t.stores.Posts.Celebrities(ctx, r.agent); err != nil {
 		return page, err
 	}

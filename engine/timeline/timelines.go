@@ -179,6 +179,7 @@ type pageRead struct {
 }
 
 func (r *pageRead) page(ctx context.Context, req Request) (page Page, err error) {
+	ctx = social.BeginRead(ctx)
 	if err := r.about(ctx); err != nil {
 		return page, err
 	}

@@ -59,8 +59,9 @@ const (
 // Store is a social store and its queue in one database. It is safe for concurrent use.
 type Store struct {
 	*sqlstore.Store
-	db    *database
-	clock feed.Clock
+	db        *database
+	clock     feed.Clock
+	validator *validator
 }
 
 var (
@@ -89,7 +90,9 @@ func newDatabase(pool *pgxpool.Pool, cfg Config) *database {
 
 func newStore(d *database, opts social.Options) *Store {
 	d.clock = opts.WithDefaults().Clock
-	return &Store{Store: sqlstore.New(d, &dialect, opts), db: d, clock: d.clock}
+	s := &Store{Store: sqlstore.New(d, &dialect, opts), db: d, clock: d.clock}
+	s.validator = newValidator(s)
+	return s
 }
 
 // Check checks the URL and the files that it names. The error contains no password.

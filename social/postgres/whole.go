@@ -104,6 +104,8 @@ const (
 	rightsFix   = "let the user own the tables (ALTER TABLE … OWNER TO …), or grant these privileges"
 	filtered    = "row-level security hides rows from this user in %s"
 	filteredFix = "ALTER TABLE … DISABLE ROW LEVEL SECURITY, or let the user own the tables"
+	noTouched   = "these triggers are missing or off: %s. Pages are answered without the copy of posts and relations in memory, which takes longer"
+	touchedFix  = "ALTER TABLE … ENABLE TRIGGER …, or create them as in social/postgres/migrations/00017_touched.sql"
 	slow        = "these indexes are missing: %s. Queries read more than necessary"
 	slowFix     = "restore them from a backup of the schema, or create them as in social/postgres/migrations"
 	behind      = "the sequence of jobs.id is behind its column: new jobs collide with stored ones"
@@ -191,7 +193,7 @@ func (q querying) checkObjects(s Schema, found map[string]bool) ([]Problem, erro
 	if err != nil {
 		return nil, err
 	}
-	var missing, early, without, out []string
+	var missing, early, without, out, touched []string
 	for _, e := range expectations() {
 		switch table := tableOf(e.name); {
 		case s.Found < e.first && found[e.name] && atOnce(e.first):
@@ -200,6 +202,8 @@ func (q querying) checkObjects(s Schema, found map[string]bool) ([]Problem, erro
 		case table != "" && !found["table "+table]: // reported once
 		case strings.HasPrefix(e.name, "index "):
 			without = append(without, strings.TrimPrefix(e.name, "index "))
+		case notesTouched(e.name):
+			touched = append(touched, strings.TrimPrefix(e.name, "trigger "))
 		case disabled[e.name]:
 			out = append(out, strings.TrimPrefix(e.name, "trigger "))
 		default:
@@ -215,6 +219,9 @@ func (q querying) checkObjects(s Schema, found map[string]bool) ([]Problem, erro
 	}
 	if len(out) > 0 {
 		problems = append(problems, Problem{fmt.Sprintf(off, list(out)), offFix, true})
+	}
+	if len(touched) > 0 {
+		problems = append(problems, Problem{fmt.Sprintf(noTouched, list(touched)), touchedFix, false})
 	}
 	if len(without) > 0 {
 		problems = append(problems, Problem{fmt.Sprintf(slow, list(without)), slowFix, false})

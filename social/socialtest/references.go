@@ -26,7 +26,8 @@ var noReferences = strings.Fields(`
 	files.key
 	mutes.kind
 	jobs.kind jobs.state jobs.error jobs.worker
-	freshet_settings.name freshet_settings.value`)
+	freshet_settings.name freshet_settings.value
+	touched.key touched_state.epoch`)
 
 // CheckReferences checks that docs/security.md says for each column with an id which event ends the
 // reference, and names a case of this suite for it. columns are all text columns of a backend's

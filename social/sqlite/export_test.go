@@ -30,3 +30,8 @@ func (s *Store) Prepare(ctx context.Context, text string) error {
 func (s *Store) StoredCards(ctx context.Context, reader string, posts []social.PostVersion) ([]social.Card, error) {
 	return s.Store.Cards(ctx, reader, posts)
 }
+
+// StoredCelebrities is [Store.Celebrities] without the cache.
+func (s *Store) StoredCelebrities(ctx context.Context, reader string) (social.Pulled, error) {
+	return s.Store.Celebrities(ctx, reader)
+}

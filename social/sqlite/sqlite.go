@@ -21,6 +21,9 @@ import (
 	"github.com/freshet/freshet/social/sqlstore"
 )
 
+// memoReaders bounds the readers whose relations are in memory.
+const memoReaders = 500
+
 // FileName is the name of the file in the data directory.
 const FileName = "social.db"
 
@@ -55,7 +58,7 @@ func Open(ctx context.Context, path string, opts social.Options) (*Store, error)
 	}
 	f := &file{File: db, readers: newReaders(db.Readers)}
 	s := &Store{Store: sqlstore.New(f, &dialect, opts), file: f}
-	s.memo = sqlstore.NewMemo(s.Store)
+	s.memo = sqlstore.NewMemo(s.Store, memoReaders, nil)
 	if f.writer, err = newWriter(ctx, db.Writer, s.memo); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s file %s: %w", Schema.What, path, sqlitefile.Advised(err)), db.Close())
 	}
@@ -69,4 +72,9 @@ func (s *Store) Close() error { return errors.Join(s.file.close(), s.file.Close(
 // Cards implements [social.Cards] from memory, and reads missing data.
 func (s *Store) Cards(ctx context.Context, reader string, posts []social.PostVersion) ([]social.Card, error) {
 	return s.memo.Cards(ctx, reader, posts)
+}
+
+// Celebrities implements [social.Authors] from memory, and reads missing data.
+func (s *Store) Celebrities(ctx context.Context, reader string) (social.Pulled, error) {
+	return s.memo.Celebrities(ctx, reader)
 }

@@ -8,40 +8,23 @@ import (
 	"github.com/freshet/freshet/social/sqlstore"
 )
 
-// watched lists by table which changes touch which keys, by the kinds of [sqlstore.Touched]; @ is
-// the row. If there are columns, an UPDATE only matters if it changes one of them.
-var watched = []struct {
-	table, touches string
-	columns        []string
-}{
-	{"posts", "VALUES (1, @.id)", nil},
-	{"post_circles", "VALUES (1, @.post)", nil},
-	{"post_mentions", "VALUES (1, @.post)", nil},
-	{"removals", "VALUES (1, @.post)", nil},
-	{"authors", "VALUES (2, @.id), (3, @.id)", []string{"name", "image_url", "erased", "erased_agent"}},
-	{"authors", "SELECT 5, '' WHERE @.erased_agent > 0 AND EXISTS (SELECT 1 FROM circles WHERE owner = @.id AND gone = 0)", []string{"erased_agent"}},
-	{"follows", "VALUES (3, @.agent)", nil},
-	{"blocks", "VALUES (3, @.agent), (3, @.other)", nil},
-	{"members", "VALUES (3, @.agent)", nil},
-	{"mutes", "VALUES (3, @.agent)", nil},
-	{"circles", "VALUES (6, @.id)", []string{"owner", "name", "kind", "put", "gone", "dropped"}},
-	{"likes", "VALUES (4, @.agent)", nil},
-}
-
 // watch makes the writer record the keys that its transactions touch, in a temporary table that is
 // never in the file. Triggers do so, so that no statement is missed.
 func (w *writer) watch(ctx context.Context) error {
 	var text strings.Builder
 	text.WriteString("PRAGMA temp_store = MEMORY; CREATE TEMP TABLE touched (kind INTEGER, key TEXT);\n")
-	for i, on := range watched {
+	for i, on := range sqlstore.Watched {
 		for event, row := range map[string]string{"INSERT": "NEW", "UPDATE": "NEW", "DELETE": "OLD"} {
 			of, when := "", ""
-			if event == "UPDATE" && len(on.columns) > 0 {
-				of = " OF " + strings.Join(on.columns, ", ")
-				when = fmt.Sprintf(" WHEN (OLD.%s) IS NOT (NEW.%s)", strings.Join(on.columns, ", OLD."), strings.Join(on.columns, ", NEW."))
+			switch {
+			case event == "UPDATE" && len(on.Columns) > 0:
+				of = " OF " + strings.Join(on.Columns, ", ")
+				when = fmt.Sprintf(" WHEN (OLD.%s) IS NOT (NEW.%s)", strings.Join(on.Columns, ", OLD."), strings.Join(on.Columns, ", NEW."))
+			case event != "UPDATE" && on.When != "":
+				when = " WHEN " + strings.ReplaceAll(on.When, "@", row)
 			}
 			fmt.Fprintf(&text, "CREATE TEMP TRIGGER touched_%d_%s AFTER %s%s ON main.%s%s BEGIN INSERT INTO touched %s; END;\n",
-				i, event, event, of, on.table, when, strings.ReplaceAll(on.touches, "@", row))
+				i, event, event, of, on.Table, when, strings.ReplaceAll(on.Touches, "@", row))
 		}
 	}
 	_, err := w.conn.ExecContext(ctx, text.String())

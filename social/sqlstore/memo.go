@@ -1,7 +1,9 @@
 package sqlstore
 
 import (
+	"context"
 	"sync"
+	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2/simplelru"
 
@@ -13,29 +15,39 @@ const (
 	memoPosts   = 10_000
 	memoContent = 4096 // bytes; a post with more is not cached
 	memoAuthors = 10_000
-	memoReaders = 500
 	memoCircles = 10_000
 	// memoOfReader bounds the number of authors, and of posts with a known like or none, per reader.
 	memoOfReader = 2000
 )
 
-// Memo caches the data of cards in memory: posts, authors, and readers' relations to them. A page
-// of home reads about two hundred posts, and hardly any has changed since the last time; reading
-// them from SQLite takes thirty times as long.
+// Memo caches the data of cards in memory, posts, authors, and readers' relations to them, and the
+// result of [Store.Celebrities]. A page of home reads about two hundred posts, and hardly any has
+// changed since the last time.
 //
-// It returns the same result as one statement: the database calls it before a transaction commits
-// and, afterwards, with what the transaction has touched. If a transaction ended during a read, or
-// one is committing, the cache is not used. This is only correct if a single process writes.
+// It returns the same result as one statement that begins after the call. Whatever transactions have
+// touched is evicted, and what was read is neither used nor cached if something was evicted
+// meanwhile: then one statement answers.
+//
+//   - Where one process writes, the database calls [Memo.Begin] before a transaction commits and
+//     [Memo.End] afterwards, with what it has touched. While it commits, the memo is not used.
+//   - Where several processes write, a [Validate] brings the memo up to date after the data was found,
+//     or read, and before it is used.
 type Memo struct {
 	store      *Store
+	validate   Validate
 	mu         sync.Mutex
 	committing bool
-	turn       uint64 // counts starts and ends of commits that touched something
+	turn       uint64 // counts evictions, and starts of commits that touched something
 	posts      *lru.LRU[string, *postFacts]
 	authors    *lru.LRU[string, *authorFacts]
 	readers    *lru.LRU[string, *readerFacts]
 	circles    *lru.LRU[string, *circleFacts]
+	pulled     *lru.LRU[string, social.Pulled] // results of Celebrities, by reader
 }
+
+// Validate evicts from a [Memo] what transactions have touched that committed before a time, which is
+// not later than the call. After an error the memo must not be used for this answer.
+type Validate func(ctx context.Context, before time.Time) error
 
 // Touched identifies an entry of a [Memo] that a transaction has invalidated.
 type Touched struct {
@@ -45,13 +57,38 @@ type Touched struct {
 
 // Kinds of [Touched].
 const (
-	TouchedPost   = iota + 1 // by id
-	TouchedAuthor            // by id
-	TouchedReader            // by agent: their relations to authors, and memberships
-	TouchedLikes             // by agent
-	TouchedOwner             // all circles: an owner was erased
-	TouchedCircle            // by id
+	TouchedPost     = iota + 1 // by id
+	TouchedAuthor              // by id
+	TouchedReader              // by agent: their relations to authors, memberships, and whom they pull
+	TouchedLikes               // by agent
+	TouchedOwner               // all circles: an owner was erased
+	TouchedCircle              // by id
+	TouchedDelivery            // of an author: whom all readers pull
 )
+
+// Watched lists by table which changes touch which entries; @ is the row. If there are columns, an
+// UPDATE only matters if it changes one of them, and if there is a condition, an INSERT or DELETE
+// only matters if the row meets it. A database has triggers for them, so that no statement is missed.
+var Watched = []struct {
+	Table, Touches string
+	Columns        []string
+	When           string
+}{
+	{"posts", "VALUES (1, @.id)", nil, ""},
+	{"post_circles", "VALUES (1, @.post)", nil, ""},
+	{"post_mentions", "VALUES (1, @.post)", nil, ""},
+	{"removals", "VALUES (1, @.post)", nil, ""},
+	{"authors", "VALUES (2, @.id), (3, @.id)", []string{"name", "image_url", "erased", "erased_agent"}, ""},
+	{"authors", "SELECT 5, '' WHERE @.erased_agent > 0 AND EXISTS (SELECT 1 FROM circles WHERE owner = @.id AND gone = 0)", []string{"erased_agent"}, ""},
+	{"authors", "VALUES (7, '')", []string{"delivery"}, "@.delivery <> 'push'"},
+	{"follows", "VALUES (3, @.agent)", nil, ""},
+	{"blocks", "VALUES (3, @.agent), (3, @.other)", nil, ""},
+	{"members", "VALUES (3, @.agent)", nil, ""},
+	{"mutes", "VALUES (3, @.agent)", nil, ""},
+	{"circles", "VALUES (6, @.id)", []string{"owner", "name", "kind", "put", "gone", "dropped"}, ""},
+	{"likes", "VALUES (4, @.agent)", nil, ""},
+	{"jobs", "SELECT 3, substr(@.key, 3) WHERE @.kind = 'pair' AND @.key LIKE '*/%'", []string{"state"}, "@.kind = 'pair'"},
+}
 
 // postFacts are an existing post, regardless of its author's erasure. They are immutable.
 type postFacts struct {
@@ -106,9 +143,13 @@ type ties struct {
 	blocked  bool
 }
 
-// NewMemo returns an empty memo of a store.
-func NewMemo(s *Store) *Memo {
-	return &Memo{store: s, posts: newLRU[*postFacts](memoPosts), authors: newLRU[*authorFacts](memoAuthors), readers: newLRU[*readerFacts](memoReaders), circles: newLRU[*circleFacts](memoCircles)}
+// NewMemo returns an empty memo of a store, for up to that many readers. validate is nil where one
+// process writes.
+func NewMemo(s *Store, readers int, validate Validate) *Memo {
+	return &Memo{
+		store: s, validate: validate, posts: newLRU[*postFacts](memoPosts), authors: newLRU[*authorFacts](memoAuthors),
+		readers: newLRU[*readerFacts](readers), circles: newLRU[*circleFacts](memoCircles), pulled: newLRU[social.Pulled](readers),
+	}
 }
 
 func newLRU[V any](size int) *lru.LRU[string, V] {
@@ -132,6 +173,29 @@ func (m *Memo) End(all []Touched) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.committing = false
+	m.evict(all)
+}
+
+// Evict evicts what transactions of any process have touched.
+func (m *Memo) Evict(all []Touched) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.evict(all)
+}
+
+// Forget evicts everything.
+func (m *Memo) Forget() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.turn++
+	m.posts.Purge()
+	m.authors.Purge()
+	m.readers.Purge()
+	m.circles.Purge()
+	m.pulled.Purge()
+}
+
+func (m *Memo) evict(all []Touched) {
 	m.turn++ // reads begun in between may have seen the old state
 	for _, t := range all {
 		switch t.Kind {
@@ -141,10 +205,13 @@ func (m *Memo) End(all []Touched) {
 			m.authors.Remove(t.Key)
 		case TouchedReader:
 			m.readers.Remove(t.Key)
+			m.pulled.Remove(t.Key)
 		case TouchedOwner:
 			m.circles.Purge()
 		case TouchedCircle:
 			m.circles.Remove(t.Key)
+		case TouchedDelivery:
+			m.pulled.Purge()
 		case TouchedLikes:
 			if r, ok := m.readers.Peek(t.Key); ok {
 				clear(r.liked)

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/freshet/freshet/social"
 )
@@ -46,28 +47,46 @@ func (m *Memo) Cards(ctx context.Context, reader string, posts []social.PostVers
 	if err := ctx.Err(); err != nil { // a read from memory would not notice
 		return nil, m.store.failed(ctx, "read cards", err)
 	}
-	a, ok, err := m.ask(ctx, reader, posts)
-	roots := a.rootsOf()
-	if ok && len(roots) > 0 {
-		a.roots, ok, err = m.ask(ctx, reader, roots)
-	}
-	switch {
-	case err != nil:
+	a, err := m.ask(ctx, reader, posts)
+	if err != nil {
 		return nil, m.store.failed(ctx, "read cards", err)
-	case !ok:
+	}
+	before := social.ReadBegan(ctx)
+	if a.read() {
+		before = time.Now() // what was read must have stayed as it was until then
+	}
+	if !m.valid(ctx, before) {
+		return m.store.Cards(ctx, reader, posts)
+	}
+	ok := a.keep()
+	if !ok && m.validate != nil && !a.read() { // what was evicted may concern others
+		a, err = m.ask(ctx, reader, posts)
+		ok = err == nil && !a.read() && a.keep()
+	}
+	if !ok {
 		return m.store.Cards(ctx, reader, posts)
 	}
 	return a.answer(), nil
 }
 
-// ask finds the data of cards; ok is false if a transaction ended in the meantime.
-func (m *Memo) ask(ctx context.Context, reader string, posts []social.PostVersion) (a *asking, ok bool, err error) {
-	a = &asking{memo: m, reader: reader, posts: posts, facts: make([]cardFacts, len(posts)), circles: map[string]*circleFacts{}}
-	if err = a.find(ctx); err != nil {
-		return a, false, err
-	}
-	return a, a.keep(), nil
+// valid brings the memo up to date with a time. It returns false if the memo must not be used.
+func (m *Memo) valid(ctx context.Context, before time.Time) bool {
+	return m.validate == nil || m.validate(ctx, before) == nil
 }
+
+// ask finds the data of cards, and of the root posts of replies.
+func (m *Memo) ask(ctx context.Context, reader string, posts []social.PostVersion) (*asking, error) {
+	a := &asking{memo: m, reader: reader, posts: posts, facts: make([]cardFacts, len(posts)), circles: map[string]*circleFacts{}}
+	err := a.find(ctx)
+	roots := a.rootsOf()
+	if err == nil && len(roots) > 0 {
+		a.roots, err = m.ask(ctx, reader, roots)
+	}
+	return a, err
+}
+
+// read reports whether the memo lacked data, which was read.
+func (a *asking) read() bool { return a.q != nil || a.roots != nil && a.roots.read() }
 
 // rootsOf returns the root posts of the replies that were found.
 func (a *asking) rootsOf() (roots []social.PostVersion) {
@@ -83,7 +102,7 @@ func (a *asking) rootsOf() (roots []social.PostVersion) {
 	return roots
 }
 
-// find finds the data of the cards, and reads what the memo lacks.
+// find finds the data of the cards, and reads what the memo lacks; a.q is nil if that is nothing.
 func (a *asking) find(ctx context.Context) error {
 	missing := a.findPosts()
 	if len(missing) == 0 {
@@ -116,7 +135,7 @@ func (a *asking) findPosts() (missing []string) {
 }
 
 // findTies finds in the memo the relations between the reader and the posts' authors, and the
-// circles that the posts address. It returns what must be read. ok is false if a transaction ended
+// circles that the posts address. It returns what must be read. ok is false if something was evicted
 // in the meantime.
 func (a *asking) findTies() (lacks missing, ok bool) {
 	a.memo.mu.Lock()
@@ -167,14 +186,25 @@ func (a *asking) findCircles(lacks []string, p *postFacts) []string {
 // current reports whether the data found is still valid. The memo is locked.
 func (a *asking) current() bool { return !a.memo.committing && a.turn == a.memo.turn }
 
-// keep stores the data read in the memo. It returns false if a transaction ended in the meantime.
+// keep stores the data read in the memo. It returns false if something was evicted since the first
+// data was found.
 func (a *asking) keep() bool {
 	m := a.memo
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if !a.current() {
+	if !a.current() || a.roots != nil && a.roots.turn != a.turn {
 		return false
 	}
+	a.store()
+	if a.roots != nil {
+		a.roots.store()
+	}
+	return true
+}
+
+// store stores the data read. The memo is locked.
+func (a *asking) store() {
+	m := a.memo
 	for id, p := range a.newPost {
 		if len(p.content) <= memoContent {
 			m.posts.Add(id, p)
@@ -201,7 +231,6 @@ func (a *asking) keep() bool {
 	for id, liked := range a.newLike {
 		own.liked[id] = liked
 	}
-	return true
 }
 
 // answer returns the cards.
@@ -315,4 +344,35 @@ func (a *asking) addressed(f *cardFacts, but []social.Removal) (member, muted bo
 func (c *circleFacts) has(p *postFacts, incarnation int64) bool {
 	takes := c.owner == p.Author || !c.plain
 	return c.there && takes && c.dropped < incarnation
+}
+
+// Celebrities returns the result of [Store.Celebrities] from memory, or reads it.
+func (m *Memo) Celebrities(ctx context.Context, reader string) (social.Pulled, error) {
+	if ctx.Err() != nil {
+		return m.store.Celebrities(ctx, reader)
+	}
+	_, turn, found := m.pulledBy(reader)
+	if found && m.valid(ctx, social.ReadBegan(ctx)) {
+		if p, _, ok := m.pulledBy(reader); ok {
+			return p, nil
+		}
+	}
+	p, err := m.store.Celebrities(ctx, reader)
+	if err != nil || found || !m.valid(ctx, time.Now()) {
+		return p, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.committing && m.turn == turn && len(p.Authors) <= memoOfReader {
+		m.pulled.Add(reader, p)
+	}
+	return p, nil
+}
+
+// pulledBy returns what the memo has for a reader.
+func (m *Memo) pulledBy(reader string) (p social.Pulled, turn uint64, found bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	p, found = m.pulled.Get(reader)
+	return p, m.turn, found && !m.committing
 }

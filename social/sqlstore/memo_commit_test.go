@@ -19,7 +19,7 @@ func TestMemoLookupDuringCommit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m := NewMemo(nil)
+			m := NewMemo(nil, 10, nil)
 			a := &asking{memo: m, reader: "r", posts: []social.PostVersion{{ID: "post:1"}}, facts: make([]cardFacts, 1), own: &readerFacts{}}
 			began(m, a)
 			a.newPost = map[string]*postFacts{"post:1": {}}

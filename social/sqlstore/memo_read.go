@@ -56,21 +56,20 @@ func scanPost(scan Scan) (*postFacts, error) {
 // readTies reads what the memo lacks about the reader: relations to authors, likes of posts, and
 // circles.
 func (a *asking) readTies(m missing) {
+	var all []Reading
 	if a.own == nil {
-		a.readOwn()
+		all = append(all, a.ownReadings()...)
 	}
 	if len(m.authors) > 0 {
-		a.readAuthors(m.authors)
+		all = append(all, a.authorsReading(m.authors))
 	}
 	if len(m.circles) > 0 {
-		a.readCircles(m.circles)
+		all = append(all, a.circlesReading(m.circles))
 	}
-	likes := m.likes
-	if len(likes) > 0 {
-		a.newLike = make(map[string]int64, len(likes))
-		mapOf(a.q, a.newLike, `SELECT j.value, coalesce(l.incarnation, 0) FROM unnest($2::text[]) j (value)
-			LEFT JOIN likes l ON l.post = j.value AND l.agent = $1 AND l.at > $3`, a.reader, likes, a.own.erased)
+	if len(m.likes) > 0 {
+		all = append(all, a.likesReading(m.likes))
 	}
+	a.q.all(all...)
 	for i := range a.facts {
 		f := &a.facts[i]
 		if f.post == nil {
@@ -85,42 +84,67 @@ func (a *asking) readTies(m missing) {
 	}
 }
 
-func (a *asking) readOwn() {
+func (a *asking) ownReadings() []Reading {
 	a.own = &readerFacts{circles: map[string]memberFacts{}}
-	a.q.row(into(&a.own.erased), `SELECT erased_agent FROM authors WHERE id = $1`, a.reader)
-	a.q.row(into(&a.own.server), `SELECT EXISTS (SELECT 1 FROM follows WHERE agent = $1 AND author = '`+social.Server+`' AND gone = 0 AND at > $2)`,
-		a.reader, a.own.erased)
-	a.q.each(func(scan Scan) error {
-		var id string
-		var m memberFacts
-		err := scan(&id, &m.since, &m.muted)
-		a.own.circles[id] = m
-		return err
-	}, `SELECT m.circle, m.since, `+mutedGroup("$1")+` FROM members m WHERE m.agent = $1 AND m.gone = 0 AND m.at > $2`, a.reader, a.own.erased)
+	return []Reading{
+		reads(into(&a.own.erased), `SELECT `+erasedReader, a.reader),
+		reads(into(&a.own.server), `SELECT EXISTS (SELECT 1 FROM follows WHERE agent = $1 AND author = '`+social.Server+`' AND gone = 0 AND at > `+erasedReader+`)`, a.reader),
+		{
+			Statement{`SELECT m.circle, m.since, ` + mutedGroup("$1") + ` FROM members m WHERE m.agent = $1 AND m.gone = 0 AND m.at > ` + erasedReader, []any{a.reader}},
+			func(scan Scan) error {
+				var id string
+				var m memberFacts
+				err := scan(&id, &m.since, &m.muted)
+				a.own.circles[id] = m
+				return err
+			},
+		},
+	}
 }
 
-func (a *asking) readCircles(ids []string) {
+func (a *asking) circlesReading(ids []string) Reading {
 	a.newCircles = make(map[string]*circleFacts, len(ids))
-	a.q.each(func(scan Scan) error {
-		var id string
-		c := &circleFacts{}
-		err := scan(&id, &c.there, &c.owner, &c.name, &c.plain, &c.dropped)
-		a.newCircles[id], a.circles[id] = c, c
-		return err
-	}, `SELECT j.value, coalesce(`+circleThere+`, false), coalesce(c.owner, ''), coalesce(c.name, ''),
-		coalesce(c.kind = 'circle', true), coalesce(c.dropped, 0) FROM unnest($1::text[]) j (value) LEFT JOIN circles c ON c.id = j.value`, ids)
+	return Reading{
+		Statement{`SELECT j.value, coalesce(` + circleThere + `, false), coalesce(c.owner, ''), coalesce(c.name, ''),
+			coalesce(c.kind = 'circle', true), coalesce(c.dropped, 0) FROM unnest($1::text[]) j (value) LEFT JOIN circles c ON c.id = j.value`, []any{ids}},
+		func(scan Scan) error {
+			var id string
+			c := &circleFacts{}
+			err := scan(&id, &c.there, &c.owner, &c.name, &c.plain, &c.dropped)
+			a.newCircles[id], a.circles[id] = c, c
+			return err
+		},
+	}
 }
 
-func (a *asking) readAuthors(authors []string) {
+func (a *asking) authorsReading(authors []string) Reading {
 	a.newTies = make(map[string]cardFacts, len(authors))
-	a.q.each(func(scan Scan) error {
-		var id string
-		f := cardFacts{author: &authorFacts{}}
-		err := scan(&id, &f.author.name, &f.author.image, &f.author.erased, &f.ties.followed, &f.ties.blocked)
-		a.newTies[id] = f
-		return err
-	}, `SELECT j.value, coalesce(a.name, ''), coalesce(a.image_url, ''), coalesce(a.erased, 0),
-		coalesce((SELECT f.at FROM follows f WHERE f.agent = $1 AND f.author = j.value AND f.gone = 0 AND f.at > $3), 0),
-		`+blocked(`$1`, `j.value`)+`
-		FROM unnest($2::text[]) j (value) LEFT JOIN authors a ON a.id = j.value`, a.reader, authors, a.own.erased)
+	return Reading{
+		Statement{`SELECT j.value, coalesce(a.name, ''), coalesce(a.image_url, ''), coalesce(a.erased, 0),
+			coalesce((SELECT f.at FROM follows f WHERE f.agent = $1 AND f.author = j.value AND f.gone = 0 AND f.at > ` + erasedReader + `), 0),
+			` + blocked(`$1`, `j.value`) + `
+			FROM unnest($2::text[]) j (value) LEFT JOIN authors a ON a.id = j.value`, []any{a.reader, authors}},
+		func(scan Scan) error {
+			var id string
+			f := cardFacts{author: &authorFacts{}}
+			err := scan(&id, &f.author.name, &f.author.image, &f.author.erased, &f.ties.followed, &f.ties.blocked)
+			a.newTies[id] = f
+			return err
+		},
+	}
+}
+
+func (a *asking) likesReading(posts []string) Reading {
+	a.newLike = make(map[string]int64, len(posts))
+	return Reading{
+		Statement{`SELECT j.value, coalesce(l.incarnation, 0) FROM unnest($2::text[]) j (value)
+			LEFT JOIN likes l ON l.post = j.value AND l.agent = $1 AND l.at > ` + erasedReader, []any{a.reader, posts}},
+		func(scan Scan) error {
+			var id string
+			var incarnation int64
+			err := scan(&id, &incarnation)
+			a.newLike[id] = incarnation
+			return err
+		},
+	}
 }

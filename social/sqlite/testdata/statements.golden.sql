@@ -597,21 +597,25 @@ SELECT $1 - min($1, coalesce((SELECT min(due) FROM jobs WHERE state IN ('pending
 		coalesce((SELECT min(due) FROM jobs WHERE state = 'running' AND kind IN ('deliver', 'pair', 'member', 'author') AND priority < 300), $1)), $1 - min($1, coalesce((SELECT min(due) FROM jobs WHERE state IN ('pending', 'failed') AND kind IN ('deliver', 'pair', 'member', 'author') AND priority < 300 AND priority > 0), $1),
 		coalesce((SELECT min(due) FROM jobs WHERE state = 'running' AND kind IN ('deliver', 'pair', 'member', 'author') AND priority < 300 AND priority > 0), $1));
 
--- asking.readAuthors
+-- asking.authorsReading
 SELECT j.value, coalesce(a.name, ''), coalesce(a.image_url, ''), coalesce(a.erased, 0),
-		coalesce((SELECT f.at FROM follows f WHERE f.agent = $1 AND f.author = j.value AND f.gone = 0 AND f.at > $3), 0),
-		(EXISTS (SELECT 1 FROM blocks b WHERE b.agent = $1 AND b.other = j.value) OR EXISTS (SELECT 1 FROM blocks b WHERE b.agent = j.value AND b.other = $1))
-		FROM (SELECT value AS value FROM json_each($2)) j LEFT JOIN authors a ON a.id = j.value;
+			coalesce((SELECT f.at FROM follows f WHERE f.agent = $1 AND f.author = j.value AND f.gone = 0 AND f.at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0)), 0),
+			(EXISTS (SELECT 1 FROM blocks b WHERE b.agent = $1 AND b.other = j.value) OR EXISTS (SELECT 1 FROM blocks b WHERE b.agent = j.value AND b.other = $1))
+			FROM (SELECT value AS value FROM json_each($2)) j LEFT JOIN authors a ON a.id = j.value;
 
--- asking.readCircles
+-- asking.circlesReading
 SELECT j.value, coalesce(c.gone = 0 AND c.put > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = c.owner), 0), false), coalesce(c.owner, ''), coalesce(c.name, ''),
-		coalesce(c.kind = 'circle', true), coalesce(c.dropped, 0) FROM (SELECT value AS value FROM json_each(?)) j LEFT JOIN circles c ON c.id = j.value;
+			coalesce(c.kind = 'circle', true), coalesce(c.dropped, 0) FROM (SELECT value AS value FROM json_each(?)) j LEFT JOIN circles c ON c.id = j.value;
 
--- asking.readOwn
-SELECT EXISTS (SELECT 1 FROM follows WHERE agent = ? AND author = '@server' AND gone = 0 AND at > ?);
+-- asking.likesReading
+SELECT j.value, coalesce(l.incarnation, 0) FROM (SELECT value AS value FROM json_each($2)) j
+			LEFT JOIN likes l ON l.post = j.value AND l.agent = $1 AND l.at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0);
 
--- asking.readOwn
-SELECT m.circle, m.since, m.since > 0 AND EXISTS (SELECT 1 FROM mutes mu WHERE mu.agent = $1 AND mu.kind = 'circle' AND mu.id = m.circle) FROM members m WHERE m.agent = $1 AND m.gone = 0 AND m.at > $2;
+-- asking.ownReadings
+SELECT EXISTS (SELECT 1 FROM follows WHERE agent = $1 AND author = '@server' AND gone = 0 AND at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0));
+
+-- asking.ownReadings
+SELECT m.circle, m.since, m.since > 0 AND EXISTS (SELECT 1 FROM mutes mu WHERE mu.agent = $1 AND mu.kind = 'circle' AND mu.id = m.circle) FROM members m WHERE m.agent = $1 AND m.gone = 0 AND m.at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0);
 
 -- asking.readPosts
 SELECT p.id, p.author, p.origin, p.reach, p.reply, p.react, p.created, p.deleted, p.version, p.created_at, p.arrived,
@@ -634,10 +638,6 @@ SELECT p.id, p.author, p.origin, p.reach, p.reply, p.react, p.created, p.deleted
 		(SELECT json_group_array(CASE WHEN m.life = 0 THEN m.agent ELSE m.agent || ' ' || m.life END) FROM post_mentions m WHERE m.post = p.id),
 		(SELECT json_group_array(pc.incarnation || ' ' || pc.at || ' ' || pc.circle) FROM post_circles pc WHERE pc.post = p.id), EXISTS (SELECT 1 FROM post_circles pc WHERE pc.post = p.id AND pc.own), p.removed, (SELECT json_group_array(rm.circle || ' ' || rm.removed_by || ' ' || rm.at || ' ' || rm.reason) FROM removals rm WHERE rm.post = p.id AND p.removed > 0)
 		FROM posts p WHERE p.id = ? AND p.gone = 0;
-
--- asking.readTies
-SELECT j.value, coalesce(l.incarnation, 0) FROM (SELECT value AS value FROM json_each($2)) j
-			LEFT JOIN likes l ON l.post = j.value AND l.agent = $1 AND l.at > $3;
 
 -- byAuthor
 SELECT k.key, p.author, p.created_at, p.id FROM (SELECT value AS key FROM json_each(@keys)) k CROSS JOIN circles c ON c.id = k.key AND c.gone = 0 JOIN members m ON m.circle = c.id AND m.agent = @reader AND m.gone = 0
@@ -808,6 +808,9 @@ SELECT max($2,
 	coalesce((SELECT max(at) + 1 FROM likes WHERE agent = $1), 0),
 	coalesce((SELECT max(at) + 1 FROM blocks WHERE agent = $1), 0),
 	coalesce((SELECT max(at) + 1 FROM post_keys WHERE author = $1), 0));
+
+-- erasedReader
+SELECT coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = ?), 0);
 
 -- eraser.circles
 SELECT id FROM circles WHERE owner = ? AND gone = 0 AND put <= ? LIMIT +?;
