@@ -20,6 +20,7 @@ import (
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/internal/logqueue"
 	"github.com/freshet/freshet/server"
+	"github.com/freshet/freshet/server/gctuner"
 )
 
 func newServeCommand() *cobra.Command {
@@ -40,6 +41,10 @@ func serve(cmd *cobra.Command, cfg configs.Config, demo bool, options ...server.
 	ctx, log := cmd.Context(), serverLog(cmd, cfg.Log)
 	slog.SetDefault(log)
 	defer logHangups(ctx, log)()
+	gctuner.LimitMemory(ctx, log)
+	tuning, stop := context.WithCancel(ctx)
+	defer stop()
+	go gctuner.Run(tuning)
 	// Listen first: a second server on the same address ends before it touches the data directory.
 	var lc net.ListenConfig
 	listener, err := lc.Listen(ctx, "tcp", cfg.Server.Addr)
