@@ -35,7 +35,7 @@ func Hashtags(text string) []string {
 		r, size := utf8.DecodeRuneInString(text[i:])
 		if strings.ContainsRune("#﹟＃", r) && mayPrecede(before) {
 			tag := tagAt(text[i+size:])
-			shown := strings.TrimLeftFunc(tag, unicode.IsMark)
+			shown := strings.TrimLeftFunc(tag, func(r rune) bool { return unicode.IsMark(r) || !inTag(r) })
 			if isTag(shown) {
 				tags = append(tags, shown)
 			}
@@ -77,8 +77,8 @@ func tagAt(text string) string {
 
 // medial reports whether r, which is no character of a tag, belongs to a tag between two that are:
 // a middle dot (Catalan col·lecció, ジョン・レノン), the signs of abbreviation in Hebrew, the Tibetan
-// tsheg, and the joiners where they change a word, as in UAX31-R1a: between joining letters, and
-// after a virama.
+// tsheg, the joiners where they change a word, as in UAX31-R1a (between joining letters, and after a
+// virama), and [invisible] characters.
 func medial(before, r, next rune) bool {
 	const zwnj, zwj = '\u200c', '\u200d'
 	switch {
@@ -91,8 +91,13 @@ func medial(before, r, next rune) bool {
 	case r == zwnj:
 		return isVirama(before) || unicode.In(before, joining...) && unicode.In(next, joining...)
 	}
-	return strings.ContainsRune("··‧・･׳״་", r)
+	return strings.ContainsRune("··‧・･׳״་", r) || strings.ContainsRune(invisible, r)
 }
+
+// invisible has the characters within words that are not seen and that [terms.Fold] ignores: soft
+// hyphen, word joiner (also as U+FEFF) and direction marks. They come with a copied word. A
+// zero-width space is not among them: it is between words.
+const invisible = "\u00ad\u2060\ufeff\u200e\u200f\u061c"
 
 // isVirama reports whether a mark removes the inherent vowel of the consonant before it.
 func isVirama(r rune) bool { return norm.NFC.PropertiesString(string(r)).CCC() == 9 }
