@@ -103,6 +103,47 @@ func TestTrackingParameters(t *testing.T) {
 	}
 }
 
+// TestSharingParameters: what the share buttons of well-known sites append makes no other page there,
+// also on their subdomains. On other sites the same names may be content.
+func TestSharingParameters(t *testing.T) {
+	t.Parallel()
+	for page, shared := range map[string]string{
+		"https://laurenleek.substack.com/p/maps":               "?r=2mgxo2&triedRedirect=true",
+		"https://open.substack.com/pub/a/p/maps":               "?r=2mgxo2&utm_campaign=post&utm_medium=web&showWelcomeOnShare=true",
+		"https://letters.example/p/maps":                       "?triedRedirect=true&showWelcomeOnShare=false",
+		"https://youtube.com/watch?v=dQw4w9WgXcQ":              "&si=AbC&feature=youtu.be&pp=x&ab_channel=Rick",
+		"https://m.youtube.com/watch?v=dQw4w9WgXcQ":            "&feature=share",
+		"https://youtu.be/dQw4w9WgXcQ":                         "?si=AbC",
+		"https://youtu.be/dQw4w9WgXcQ?t=42":                    "&si=AbC",
+		"https://x.com/u/status/1":                             "?s=20&t=AbC",
+		"https://twitter.com/u/status/1":                       "?s=46&ref_src=twsrc",
+		"https://tiktok.com/@a/video/1":                        "?_t=8&_r=1&is_from_webapp=1&sender_device=pc&web_id=7",
+		"https://old.reddit.com/r/go/comments/a/b":             "?share_id=x&rdt=1",
+		"https://open.spotify.com/episode/1":                   "?si=a&nd=1&dlsi=b",
+		"https://medium.com/@a/b-1":                            "?source=rss-12------2&sk=ab",
+		"https://nytimes.com/2026/01/01/a.html":                "?smid=url-share&unlocked_article_code=1.a",
+		"https://theguardian.com/a/b":                          "?CMP=share_btn_url",
+		"https://linkedin.com/posts/a-activity-1":              "?trk=public_post&trackingId=a%3D&rcm=b",
+		"https://wsj.com/a":                                    "?st=a&reflink=desktopwebshare_permalink&mod=b",
+		"https://washingtonpost.com/a":                         "?itid=hp-top",
+		"https://ft.com/content/1":                             "?shareType=nongift",
+		"https://bloomberg.com/news/articles/1":                "?srnd=premium&sref=a&leadSource=b",
+		"https://bilibili.com/video/BV1":                       "?spm_id_from=333&vd_source=a",
+		"https://imdb.com/title/tt1":                           "?ref_=nv_sr_1",
+		"https://soundcloud.com/a/b":                           "?si=a",
+		"https://youtube.com/results?search_query=a&sp=CAI%3D": "&feature=share",
+	} {
+		assert.Equal(t, page, feed.CanonicalURL(page+shared), page+shared)
+	}
+	for _, page := range []string{
+		"https://example.org/index.php?r=site/about", "https://example.org?s=rust", "https://example.org?t=1", "https://example.org?source=bbc",
+		"https://example.org?si=1", "https://example.org?mod=news", "https://example.org?feature=a", "https://youtube.com/watch?list=a&t=42&v=b",
+		"https://substack.com/app-link/post?post_id=1&publication_id=2", "https://notyoutube.com?si=1", "https://youtube.com.example.org?si=1", "https://x.com/search?f=live&q=a",
+	} {
+		assert.Equal(t, page, feed.CanonicalURL(page))
+	}
+}
+
 func TestURLGroup(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, "https://example.com/a", feed.URLGroup("http://www.example.com/a/?utm_source=b"))
