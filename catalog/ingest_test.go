@@ -124,6 +124,12 @@ func TestIngest(t *testing.T) {
 		{name: "the same id twice", body: line("a") + "\n" + line("a"), ids: "a a"},
 		{name: "UTF-16", body: "\xff\xfe{\x00", err: "UTF-16"},
 		{name: "gzip unannounced", body: "\x1f\x8b\x08\x00", err: "gzip"},
+		{name: "ZIP, such as .xlsx", body: "PK\x03\x04\x14\x00\x00\x00", err: "it is a ZIP archive, as .xlsx is"},
+		{name: "zstd", body: "\x28\xb5\x2f\xfd\x24\n\n", err: "it is zstd"},
+		{name: "xz", body: "\xfd7zXZ\x00\x00\n", err: "it is xz"},
+		{name: "bzip2", body: "BZh91AY&SY\n\n", err: "it is bzip2"},
+		{name: "Parquet", body: "PAR1\x15\x04\x15\n", err: "it is Parquet"},
+		{name: "no bzip2", body: "BZh!\n" + line("a"), ids: "a", rejected: []string{"1 : "}},
 
 		{name: "empty array", body: " [ ] \n"},
 		{name: "array", body: "\ufeff\n[" + line("a") + ",\r\n\t" + line("b") + "]", ids: "a b"},

@@ -215,6 +215,8 @@ func TestIngestWrongFileFormat(t *testing.T) {
 		"CSV of a spreadsheet":      {"\xef\xbb\xbf\"id\";\"full title\"\r\na;A\r\n", "it is a table"},
 		"TSV after blanks":          {"\n\nid\ttitle\na\tA\n", `line 3 is "id\ttitle"; it is a table`},
 		"RSS":                       {"<?xml version=\"1.0\"?>\n<rss><channel>\n</channel></rss>\n", "it is XML or HTML, such as an RSS or Atom feed"},
+		"ZIP, such as .xlsx":        {"PK\x03\x04\x14\x00\x06\x00\n\n\n", "the file is not NDJSON, one object a line: it is a ZIP archive, as .xlsx is; unpack it"},
+		"zstd":                      {"\x28\xb5\x2f\xfd\x24\n\n", "it is zstd; unpack it"},
 		"a mark and an object":      {"\xef\xbb\xbf{\n\"id\": \"a\"}", "continues on the next line"},
 	} {
 		s := &itemServer{}

@@ -100,9 +100,9 @@ type reading struct {
 
 // read detects the format of the body and reads it.
 func (p *reading) read() error {
-	head, _ := p.br.Peek(4)
-	if bytes.HasPrefix(head, []byte{0x1f, 0x8b}) {
-		return p.invalid("it is gzip; unpack it, or send it with Content-Encoding: gzip")
+	head, _ := p.br.Peek(4) // no more: a live body may begin with a short line
+	if how := packed(p.br, head); how != "" {
+		return p.invalid("%s", how)
 	}
 	name := encoding(head)
 	if name != "" {
@@ -128,6 +128,29 @@ func (p *reading) read() error {
 
 // mark is the byte order mark at the beginning of some UTF-8 files.
 var mark = []byte("\xef\xbb\xbf")
+
+// packed returns what to do about a body that begins with these bytes, if it is in a well-known
+// format that is no text, and "" if it is not.
+func packed(br *bufio.Reader, head []byte) string {
+	if bytes.HasPrefix(head, []byte("PAR1")) || bytes.HasPrefix(head, []byte("BZh")) {
+		head, _ = br.Peek(10) // so far it may be a line of text
+	}
+	for _, format := range []struct{ begin, how string }{
+		{"\x1f\x8b", "it is gzip; unpack it, or send it with Content-Encoding: gzip"},
+		{"PK\x03\x04", "it is a ZIP archive, as .xlsx is; unpack it, or save a table as CSV and convert it (mlr --icsv --ojsonl cat)"},
+		{"\x28\xb5\x2f\xfd", "it is zstd; unpack it (zstd -d), or pack it with gzip"},
+		{"\xfd7zX", "it is xz; unpack it (xz -d), or pack it with gzip"},
+		{"PAR1\x15", "it is Parquet; write each row as a JSON object with the documented fields, on one line"},
+	} {
+		if bytes.HasPrefix(head, []byte(format.begin)) {
+			return format.how
+		}
+	}
+	if bytes.HasPrefix(head, []byte("BZh")) && bytes.HasSuffix(head, []byte("1AY&SY")) {
+		return "it is bzip2; unpack it (bzip2 -d), or pack it with gzip"
+	}
+	return ""
+}
 
 // encoding returns the encoding of a text, detected by its first four bytes, if it is not UTF-8,
 // and "" if it is. JSON begins with two ASCII characters, so a zero byte is evidence too.
