@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -340,4 +341,26 @@ func TestHealth(t *testing.T) {
 	assert.Equal(t, exitError, got.code)
 	assert.Contains(t, got.out, "down")
 	assert.Contains(t, got.errs, "503")
+}
+
+// TestHealthWithoutProxy runs in a container whose environment names a proxy for calls to the outside.
+func TestHealthWithoutProxy(t *testing.T) {
+	proxied := make(chan string, 10)
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		proxied <- r.URL.String()
+		w.WriteHeader(http.StatusForbidden)
+	}))
+	t.Cleanup(proxy.Close)
+	path, err := binary()
+	require.NoError(t, err)
+	ask := func(args ...string) {
+		// The proxy is never used for loopback addresses. No machine has this name.
+		cmd := exec.CommandContext(t.Context(), path, append([]string{"health", "--timeout", "2s"}, args...)...)
+		cmd.Env = environ(map[string]string{"SERVER_ADDR": "freshet.invalid:8080", "AUTH_TRUSTED_GATEWAY": "true"}, "HTTP_PROXY="+proxy.URL, "http_proxy="+proxy.URL)
+		require.Error(t, cmd.Run())
+	}
+	ask()
+	assert.Empty(t, proxied, "the server of this machine")
+	ask("--server", "http://freshet.invalid:8080")
+	assert.Equal(t, "http://freshet.invalid:8080/readyz", <-proxied, "another server")
 }

@@ -144,18 +144,18 @@ func newHealthCommand() *cobra.Command {
 	config := cmd.Flags().String("config", "", "configuration file (YAML) that names server.addr")
 	wait := cmd.Flags().Duration("timeout", 3*time.Second, "how long to wait for the answer")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		url := server()
+		url, client := server(), http.DefaultClient
 		named := cmd.Flags().Changed("server") || os.Getenv(configs.EnvServer) != ""
 		if !named {
 			cfg, err := configs.Load(configs.Options{Path: *config, Environ: os.Environ()})
 			if err != nil {
 				return err
 			}
-			url = localURL(cfg.Server.Addr)
+			url, client = localURL(cfg.Server.Addr), withoutProxy()
 		}
 		ctx, cancel := context.WithTimeout(cmd.Context(), *wait)
 		defer cancel()
-		return health(ctx, cmd.OutOrStdout(), url)
+		return health(ctx, client, cmd.OutOrStdout(), url)
 	}
 	return cmd
 }
@@ -170,13 +170,21 @@ func localURL(addr string) string {
 	return "http://" + addr
 }
 
+// withoutProxy returns a client for a server of this machine. The proxy that the environment of a
+// container names (HTTP_PROXY) is for other calls, and cannot reach it.
+func withoutProxy() *http.Client {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.Proxy = nil
+	return &http.Client{Transport: transport}
+}
+
 // health prints the response, which lists each dependency and its state.
-func health(ctx context.Context, out io.Writer, server string) error {
+func health(ctx context.Context, client *http.Client, out io.Writer, server string) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(server, "/")+"/readyz", nil)
 	if err != nil {
 		return err
 	}
-	res, err := http.DefaultClient.Do(req)
+	res, err := client.Do(req)
 	if err != nil {
 		return fmt.Errorf("cannot reach the server: %w", err)
 	}
