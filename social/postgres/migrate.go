@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5/stdlib"
@@ -17,7 +18,8 @@ import (
 
 // A statement that changes a table waits until no transaction uses the table, and later transactions
 // wait behind it: one backup would stop all servers. So a migration waits for a moment only, lets the
-// others pass, and tries again.
+// others pass, and tries again. Once it has the table, it may take as long as it needs: an index of a
+// large table takes longer than the limits that a role has for queries.
 
 const (
 	// tableWait is how long a statement of a migration waits for a table. Calls that wait behind it
@@ -90,12 +92,15 @@ func (d *database) user(ctx context.Context) (text string) {
 	return text
 }
 
+// limits are the time limits of a session that its server has; transaction_timeout is of PostgreSQL 17.
+const limits = `FROM pg_settings WHERE name IN ('lock_timeout', 'statement_timeout', 'transaction_timeout', 'idle_in_transaction_session_timeout')`
+
 // turn gives one server at a time the turn to migrate. It implements goose's SessionLocker.
 type turn struct {
 	db      *database
 	id      *int64 // of the lock
 	blocked int    // attempts that ended because tables were in use
-	limited bool   // lock_timeout is set
+	limited bool   // the limits of a migration are set
 }
 
 // SessionLock waits for the turn. After an attempt that was blocked it lets others pass first, and keeps
@@ -122,7 +127,7 @@ func (t *turn) SessionLock(ctx context.Context, conn *sql.Conn) error {
 		err = periodic.Pause(ctx, blockedPause)
 	}
 	if err == nil && t.limited {
-		_, err = conn.ExecContext(ctx, fmt.Sprintf(`SET lock_timeout = %d`, tableWait.Milliseconds()))
+		_, err = conn.ExecContext(ctx, `SELECT set_config(name, CASE name WHEN 'lock_timeout' THEN $1 ELSE '0' END, false) `+limits, strconv.FormatInt(tableWait.Milliseconds(), 10))
 	}
 	if err != nil {
 		return errors.Join(err, t.SessionUnlock(context.WithoutCancel(ctx), conn))
@@ -145,7 +150,7 @@ func direct(conn *sql.Conn, pid uint32) (yes bool) {
 func (t *turn) SessionUnlock(ctx context.Context, conn *sql.Conn) error {
 	_, err := conn.ExecContext(ctx, `SELECT pg_advisory_unlock($1)`, *t.id)
 	if t.limited {
-		_, reset := conn.ExecContext(ctx, `RESET lock_timeout`)
+		_, reset := conn.ExecContext(ctx, `SELECT set_config(name, reset_val, false) `+limits)
 		err = errors.Join(err, reset)
 	}
 	return err

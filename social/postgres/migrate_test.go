@@ -119,3 +119,42 @@ func TestMigrateLetsOthersPass(t *testing.T) {
 		require.Equal(t, "0", limit, "of other calls")
 	}
 }
+
+// TestMigrateOutlastsTimeLimits migrates as a role that has time limits for its queries, while another
+// transaction reads a table. The limits apply again to later calls.
+func TestMigrateOutlastsTimeLimits(t *testing.T) {
+	t.Parallel()
+	const limits = "&statement_timeout=100&idle_in_transaction_session_timeout=100&lock_timeout=5000"
+	address := testenv.Postgres(t)
+	reasons, migrated := make(chan error, 100), make(chan error, 1)
+	s, err := New(t.Context(), Config{URL: address + limits + "&pool_max_conns=2", Waits: func(err error) { reasons <- err }}, social.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	require.NoError(t, s.migrate(t.Context(), 6))
+	reader, err := pgx.Connect(t.Context(), address)
+	require.NoError(t, err)
+	defer func() { _ = reader.Close(context.WithoutCancel(t.Context())) }()
+	_, err = reader.Exec(t.Context(), `BEGIN; SELECT count(*) FROM posts`)
+	require.NoError(t, err)
+
+	go func() { migrated <- s.Migrate(t.Context()) }()
+	select {
+	case err := <-reasons:
+		require.ErrorIs(t, err, ErrWaits)
+	case err := <-migrated:
+		t.Fatal("it did not wait", err)
+	}
+	_, err = reader.Exec(t.Context(), `COMMIT`)
+	require.NoError(t, err)
+	require.NoError(t, <-migrated)
+	for range 2 { // each of the connections
+		conn, err := s.db.pool.Acquire(t.Context())
+		require.NoError(t, err)
+		defer conn.Release()
+		for name, want := range map[string]string{"statement_timeout": "100ms", "idle_in_transaction_session_timeout": "100ms", "lock_timeout": "5s"} {
+			var limit string
+			require.NoError(t, conn.QueryRow(t.Context(), `SELECT current_setting($1)`, name).Scan(&limit))
+			require.Equal(t, want, limit, name)
+		}
+	}
+}
