@@ -37,15 +37,17 @@ func (d *doctor) checkPostgres(ctx context.Context) {
 		return
 	}
 	defer func() { _ = store.Close() }()
+	var failed error
 	if d.Fix || d.Accept {
-		err := store.Migrate(ctx)
-		reported := errors.Is(err, social.ErrUnavailable) || errors.Is(err, postgres.ErrUnusable) // below
-		if err != nil && !reported {
-			d.report(Broken, "postgres schema", "see the message", "%v", err)
-			return
-		}
+		failed = store.Migrate(ctx)
 	}
 	r, err := store.Check(ctx)
+	switch {
+	case errors.Is(failed, postgres.ErrUnusable): // judged below
+	case failed != nil && (err == nil || !errors.Is(failed, social.ErrUnavailable)):
+		d.report(Broken, "postgres schema", "see the message", "%v", failed)
+		return
+	}
 	if err != nil {
 		d.report(Broken, what, "see the message; start PostgreSQL, or correct postgres.url", "%v", err)
 		return

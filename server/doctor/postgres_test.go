@@ -44,6 +44,24 @@ func TestDoctorMigratesTables(t *testing.T) {
 	assert.Contains(t, down.Fix, "start PostgreSQL")
 }
 
+// TestDoctorFailsToMigrate has a database that answers, and whose disk is full.
+func TestDoctorFailsToMigrate(t *testing.T) {
+	t.Parallel()
+	cfg := embedded(t)
+	cfg.Postgres.URL = testenv.Postgres(t)
+	assert.Equal(t, OK, about(t, Check(t.Context(), cfg, Options{Fix: true}), "postgres schema").Level)
+	db, err := pgx.Connect(t.Context(), cfg.Postgres.URL)
+	require.NoError(t, err)
+	defer func() { _ = db.Close(context.WithoutCancel(t.Context())) }()
+	_, err = db.Exec(t.Context(), `DELETE FROM freshet_migrations WHERE version_id = (SELECT max(version_id) FROM freshet_migrations);
+		CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no room' USING ERRCODE = '53100'; END $$;
+		CREATE TRIGGER full_disk BEFORE INSERT ON freshet_migrations FOR EACH ROW EXECUTE FUNCTION full_disk()`)
+	require.NoError(t, err)
+	found := about(t, Check(t.Context(), cfg, Options{Fix: true}), "postgres schema")
+	assert.Equal(t, Broken, found.Level)
+	assert.Contains(t, found.Detail, "free some space")
+}
+
 func TestDoctorPostgres(t *testing.T) {
 	t.Parallel()
 	good := postgres.Report{Schema: postgres.Schema{Found: 3, Known: 3}, Encoding: "UTF8", Conns: 20, ServerConns: 97}
