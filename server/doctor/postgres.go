@@ -96,7 +96,11 @@ func (d *doctor) judgePostgres(r postgres.Report) {
 		d.report(Broken, "postgres writes", "name the primary in postgres.url", "it is read-only: it is a replica, or default_transaction_read_only is on")
 	}
 	if r.Refused != nil {
-		d.report(Broken, "postgres writes", "see the message", "a row cannot be written: %v", r.Refused)
+		subject := "a row cannot be written"
+		if r.Schema.Found < r.Schema.Known {
+			subject = "the tables cannot be created"
+		}
+		d.report(Broken, "postgres writes", "see the message", "%s: %v", subject, r.Refused)
 	}
 	if r.Conns > r.ServerConns {
 		d.report(Warning, "postgres connections", "raise max_connections, or the CONNECTION LIMIT of the role and the database, or lower pool_max_conns in postgres.url",

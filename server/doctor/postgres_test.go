@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -60,6 +61,37 @@ func TestDoctorFailsToMigrate(t *testing.T) {
 	found := about(t, Check(t.Context(), cfg, Options{Fix: true}), "postgres schema")
 	assert.Equal(t, Broken, found.Level)
 	assert.Contains(t, found.Detail, "free some space")
+}
+
+// TestDoctorTriesToCreateTables has a user who may use the schema, but create no tables in it, as on
+// PostgreSQL 15 and newer.
+func TestDoctorTriesToCreateTables(t *testing.T) {
+	t.Parallel()
+	cfg := embedded(t)
+	address := testenv.Postgres(t)
+	db, err := pgx.Connect(t.Context(), address)
+	require.NoError(t, err)
+	role := "r" + strings.ReplaceAll(testenv.Unique(), "-", "_")
+	exec := func(text string) {
+		_, err := db.Exec(context.WithoutCancel(t.Context()), text)
+		require.NoError(t, err, text)
+	}
+	var schema string
+	require.NoError(t, db.QueryRow(t.Context(), `SELECT current_schema()`).Scan(&schema))
+	exec("CREATE ROLE " + role + "; GRANT " + role + " TO current_user; GRANT USAGE ON SCHEMA " + schema + " TO " + role)
+	t.Cleanup(func() {
+		exec("DROP OWNED BY " + role + "; DROP ROLE " + role)
+		_ = db.Close(context.WithoutCancel(t.Context()))
+	})
+	cfg.Postgres.URL = address + "&role=" + role
+	for _, fix := range []bool{false, true} {
+		what := map[bool]string{false: "postgres writes", true: "postgres schema"}[fix]
+		found := about(t, Check(t.Context(), cfg, Options{Fix: fix}), what)
+		assert.Equal(t, Broken, found.Level)
+		assert.Contains(t, found.Detail, "GRANT USAGE, CREATE ON SCHEMA", what)
+	}
+	exec("GRANT CREATE ON SCHEMA " + schema + " TO " + role)
+	assert.Empty(t, levels(Check(t.Context(), cfg, Options{}), "postgres writes"))
 }
 
 func TestDoctorPostgres(t *testing.T) {

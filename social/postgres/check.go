@@ -36,7 +36,8 @@ type Report struct {
 	Path string
 	// Unsafe are settings with which the server can lose committed data.
 	Unsafe []string
-	// Refused is why a row could not be written; nil also if that could not be tried yet.
+	// Refused is why a row could not be written, or a table not be created, which a migration does;
+	// nil also if that could not be tried.
 	Refused error
 	// Skew is how far the server's clock is ahead of this machine's. Its error is at most half of
 	// Trip, the round trip time of the query.
@@ -87,18 +88,22 @@ func (s *Store) Check(ctx context.Context) (Report, error) {
 	if err != nil {
 		return Report{}, dialect.Failed(ctx, "check", err)
 	}
-	whole := r.Schema.Found >= r.Schema.Known && fatal(r.Schema.Problems) == nil
-	if whole && !r.ReadOnly {
-		r.Refused = reason(s.tryWrite(ctx))
+	whole := fatal(r.Schema.Problems) == nil
+	switch {
+	case r.ReadOnly || !whole:
+	case r.Schema.Found >= r.Schema.Known:
+		r.Refused = reason(s.try(ctx, `INSERT INTO freshet_settings (name, value) VALUES ('tried', '') ON CONFLICT DO NOTHING`))
+	default: // a migration creates tables
+		r.Refused = reason(s.try(ctx, `CREATE TABLE freshet_tried ()`))
 	}
 	return r, nil
 }
 
-// tryWrite writes a row, and takes it back.
-func (s *Store) tryWrite(ctx context.Context) error {
+// try runs a statement, and takes it back.
+func (s *Store) try(ctx context.Context, text string) error {
 	back := errors.New("taken back")
 	err := pgx.BeginTxFunc(ctx, s.db.pool, pgx.TxOptions{}, func(on pgx.Tx) error {
-		_, err := on.Exec(ctx, `INSERT INTO freshet_settings (name, value) VALUES ('tried', '') ON CONFLICT DO NOTHING`)
+		_, err := on.Exec(ctx, text)
 		return cmp.Or(err, back)
 	})
 	if errors.Is(err, back) {

@@ -67,6 +67,9 @@ var advice = map[string]string{
 // adviceByText is advice by a part of the message, for errors without a code of their own.
 var adviceByText = []struct{ part, advice string }{
 	{"unsupported startup parameter", "the pooler does not take a parameter of postgres.url; for search_path use ALTER ROLE … SET search_path instead, or another database"},
+	{"unrecognized configuration parameter", "the server does not know a parameter of postgres.url; remove it (other drivers' schema=… is search_path=… here)"},
+	{"due to statement timeout", "the limit statement_timeout of the user or the database has ended it; raise it, or migrate over a direct connection"},
+	{"permission denied for schema", "the user may not create tables; let it own the database (ALTER DATABASE … OWNER TO …), or GRANT USAGE, CREATE ON SCHEMA … to it"},
 	{"no encryption", "the server requires TLS; set sslmode=require or verify-full in postgres.url"},
 	{"refused TLS connection", "the server does not use TLS; correct sslmode in postgres.url, or set ssl = on at the server"},
 	{"certificate signed by unknown authority", "name the authority that signed the server's certificate in sslrootcert of postgres.url"},

@@ -24,6 +24,10 @@ func TestAdviceFitsTheMessage(t *testing.T) {
 		{&pgconn.PgError{Code: notAuthorized, Message: "connection requires a valid client certificate"}, "sslcert"},
 		{errors.New("remote error: tls: unknown certificate authority"), "sslcert"},
 		{&pgconn.PgError{Code: noPrivilege, Message: "permission denied for table posts"}, "own the tables"},
+		{&pgconn.PgError{Code: noPrivilege, Message: "permission denied for schema public"}, "GRANT USAGE, CREATE ON SCHEMA"},
+		{&pgconn.PgError{Code: noPrivilege, Message: "must be owner of table posts"}, "own the tables"},
+		{&pgconn.PgError{Code: "42704", Message: `unrecognized configuration parameter "schema"`}, "remove it"},
+		{&pgconn.PgError{Code: queryCanceled, Message: "canceling statement due to statement timeout"}, "statement_timeout of the user or the database"},
 	} {
 		assert.ErrorContains(t, reason(test.err), test.says)
 		assert.ErrorIs(t, reason(test.err), test.err)
