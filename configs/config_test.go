@@ -371,6 +371,10 @@ func TestErrorsMaskSecrets(t *testing.T) {
 		"{redis: {url: \"redis://h\"}, postgres: {url: \"postgres://u:4711?hunter2@h/d\"}}",
 		"elasticsearch: {addresses: [\"ftp://u:hunter2@h:1\"]}",
 		"elasticsearch: {addresses: [\"http://u:hunter2%zz@h:1\"]}",
+		"elasticsearch: {addresses: [\"http://u:hunter2\", \"b@h:1\"]}", // what a variable with a comma in the password becomes
+		"elasticsearch: {addresses: [\"http://u:a\", hunter2, \"b@h:1\"]}",
+		"redis: {url: \"redis://u:a\",hunter2#@h:1\"}",
+		"redis: {url: \"redis://u:a\",hunter2&=.b@h:1/0: 1}",
 	} {
 		_, err := configs.Parse("test", []byte(file))
 		require.Error(t, err, file)

@@ -2,6 +2,7 @@ package configs
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -17,12 +18,26 @@ type Problem struct {
 func (p Problem) String() string {
 	s := p.Message
 	if p.Key != "" {
-		s = p.Key + " " + s
+		s = shownKey(p.Key) + " " + s
 	}
 	if p.Source != "" {
 		s = p.Source + ": " + s
 	}
 	return s
+}
+
+// plainName matches the names that keys are made of.
+var plainName = regexp.MustCompile(`^[\w-]+(\[\d+\])?$`)
+
+// shownKey masks a key from the first name on that no key can have: a quote or a comma in a password
+// can make the rest of the password a name.
+func shownKey(key string) string {
+	names := strings.Split(key, delimiter)
+	at := slices.IndexFunc(names, func(name string) bool { return !plainName.MatchString(name) })
+	if at < 0 {
+		return key
+	}
+	return strings.Join(append(names[:at:at], masked), delimiter)
 }
 
 // Problems is the error of [Load] and [Config.Validate]: all problems at once.

@@ -37,7 +37,7 @@ const (
 )
 
 // inUsers explains how to escape a user or password in a URL.
-const inUsers = "characters such as @ : / ? # % are written %40 and so on"
+const inUsers = "characters such as @ : / ? # % , are written %40 and so on"
 
 // lateUser reports whether a URL has an @ after its host: then a user or password is not escaped
 // and was parsed as a host and a path.

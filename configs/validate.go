@@ -197,10 +197,10 @@ func (r Redis) check(p *Problems) {
 }
 
 func (e Elasticsearch) check(p *Problems) {
-	for _, addr := range e.Addresses {
+	for i, addr := range e.Addresses {
 		u, err := url.Parse(addr)
 		if err != nil || !isServer(u, "http", "https") {
-			p.add("elasticsearch.addresses", "must be URLs such as http://127.0.0.1:9200, not %q; in a user or password, %s", mask(addr), inUsers)
+			p.add("elasticsearch.addresses", "must be URLs such as http://127.0.0.1:9200, not %s; in a user or password, %s", e.shown(i), inUsers)
 		}
 	}
 	withUser := slices.ContainsFunc(e.Addresses, func(addr string) bool {
@@ -226,6 +226,15 @@ func (e Elasticsearch) check(p *Problems) {
 			p.add("elasticsearch.fields."+key, "must name a field of the index: Freshet cannot do without it")
 		}
 	}
+}
+
+// shown returns an address for a message. If one has a user, it returns only its number: a comma in a
+// password splits the password over several.
+func (e Elasticsearch) shown(i int) string {
+	if slices.ContainsFunc(e.Addresses, func(addr string) bool { return strings.Contains(addr, "@") }) {
+		return fmt.Sprintf("number %d of the list", i+1)
+	}
+	return strconv.Quote(mask(e.Addresses[i]))
 }
 
 // indexName checks Elasticsearch's rules for index names, leaving space for the "-agents" of the
