@@ -36,11 +36,11 @@ func TestValuesFromFiles(t *testing.T) {
 		"elasticsearch.password": func(c configs.Config) string { return c.Elasticsearch.Password },
 		"log.level":              func(c configs.Config) string { return c.Log.Level },
 	} {
-		for _, end := range []string{"", "\n", "\r\n", "\n\n"} {
-			value := "debug"
-			c, err := configs.Load(configs.Options{Environ: append(base, configs.EnvName(key)+"_FILE="+file(t, value+end))})
+		const value, mark = "debug", "\ufeff" // which editors of Windows write before UTF-8
+		for _, content := range []string{value, value + "\n", value + "\r\n", value + "\n\n", mark + value + "\r\n"} {
+			c, err := configs.Load(configs.Options{Environ: append(base, configs.EnvName(key)+"_FILE="+file(t, content))})
 			require.NoError(t, err, key)
-			assert.Equal(t, value, get(c), "%s with %q", key, end)
+			assert.Equal(t, value, get(c), "%s with %q", key, content)
 		}
 	}
 	for key, url := range map[string]string{"redis.url": "redis://u:pw@h:1", "postgres.url": "postgres://u:pw@h/d", "timeline.redis_url": "redis://u:pw@h:1"} {
@@ -63,6 +63,9 @@ func TestValuesFromInvalidFiles(t *testing.T) {
 		"FRESHET_AUTH_ADMIN_TOKEN_FILE and FRESHET_AUTH_ADMIN_TOKEN are both set":        {"FRESHET_AUTH_ADMIN_TOKEN_FILE=" + file(t, "x"), "FRESHET_AUTH_ADMIN_TOKEN=y"},
 		"FRESHET_AUTH_ADMIN_TOKENS_FILE is not a setting; the nearest is FRESHET_AUTH_A": {"FRESHET_AUTH_ADMIN_TOKENS_FILE=" + file(t, "x")},
 		"auth.admin_token must not begin or end with white space":                        {"FRESHET_AUTH_ADMIN_TOKEN_FILE=" + file(t, "x \n")},
+		"is UTF-16": {"FRESHET_REDIS_PASSWORD_FILE=" + file(t, "\xff\xfex\x00\n\x00")},
+		"auth.admin_token must not contain line breaks":      {"FRESHET_AUTH_ADMIN_TOKEN_FILE=" + file(t, "x\ny\n")},
+		"elasticsearch.api_key must not contain line breaks": {"FRESHET_ELASTICSEARCH_API_KEY_FILE=" + file(t, "\u200bx")},
 	} {
 		_, err := configs.Load(configs.Options{Environ: environ})
 		assert.ErrorContains(t, err, says)

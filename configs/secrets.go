@@ -129,13 +129,17 @@ func (c Config) secretForms() []string {
 const fileSuffix = "_FILE"
 
 // readValue reads the value of a setting from a file, without the newlines at its end, which
-// editors and echo add.
+// editors and echo add, and without the mark of UTF-8 at its beginning, which editors of Windows add.
 func readValue(path string) (string, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return "", err
 	}
-	value := strings.TrimRight(string(data), "\r\n")
+	text := strings.TrimPrefix(string(data), "\ufeff")
+	if strings.HasPrefix(text, "\xff\xfe") || strings.HasPrefix(text, "\xfe\xff") {
+		return "", fmt.Errorf("%s is UTF-16: save it as UTF-8, which editors and PowerShell (-Encoding) offer", path)
+	}
+	value := strings.TrimRight(text, "\r\n")
 	if value == "" {
 		return "", fmt.Errorf("%s is empty", path)
 	}

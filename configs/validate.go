@@ -57,9 +57,17 @@ func (p *Problems) values(c *Config) {
 			p.add(f.key, "must be %s to %s, not %s", text(f.least), text(f.most), text(v))
 		case f.secret && strings.TrimSpace(written) != written:
 			p.add(f.key, "must not begin or end with white space, such as the newline of a file it was copied from (%s%s reads a file)", EnvName(f.key), fileSuffix)
+		case slices.Contains(inHeaders, f.key) && strings.ContainsFunc(written, unseen):
+			p.add(f.key, "must not contain line breaks and other characters that cannot be seen, because it is sent in a header")
 		}
 	}
 }
+
+// inHeaders are the secrets that calls send in a header.
+var inHeaders = []string{"auth.admin_token", "elasticsearch.api_key"}
+
+// unseen reports whether a character is not seen, such as a line break or a mark of width zero.
+func unseen(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) }
 
 // number returns a numeric value as a float64.
 func number(v any) float64 {
