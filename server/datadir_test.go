@@ -1,12 +1,14 @@
 package server
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,8 +18,11 @@ import (
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/internal/sqlitefile"
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/server/doctor"
+	"github.com/freshet/freshet/social"
+	socialsqlite "github.com/freshet/freshet/social/sqlite"
 )
 
 // TestDataDirLockedByOneProcess checks that only one process at a time uses a data directory,
@@ -134,4 +139,37 @@ func TestDataDirRemovedRefusesWrites(t *testing.T) {
 			}, "no page is answered that would be shown again after a restart")
 		})
 	}
+}
+
+// TestDamagedDatabaseIsNamed damages a database while the server uses it: /readyz names it, and the
+// server stays ready, because it answers what does not need the damaged pages.
+func TestDamagedDatabaseIsNamed(t *testing.T) {
+	t.Parallel()
+	cfg := embedded(t)
+	a := open(t, cfg)
+	caption := strings.Repeat("x", 1000)
+	publish := func() error {
+		_, _, err := a.Social.CreatePost(t.Context(), social.Post{Author: "a", Caption: caption, Audience: social.Audience{Public: true}}, social.Creation{})
+		return err
+	}
+	for range 100 {
+		require.NoError(t, publish())
+	}
+	require.NoError(t, a.checks["data_dir"](t.Context()).Err)
+	path := filepath.Join(cfg.DataDir, socialsqlite.FileName)
+	db, err := sqlitefile.Connect(path, "rw")
+	require.NoError(t, err)
+	_, err = db.ExecContext(t.Context(), "PRAGMA wal_checkpoint(TRUNCATE)")
+	require.NoError(t, errors.Join(err, db.Close()))
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	file, err := os.OpenFile(path, os.O_WRONLY, 0)
+	require.NoError(t, err)
+	_, err = file.WriteAt(bytes.Repeat([]byte{0xa5}, int(info.Size())-4096), 4096) // all pages but the first
+	require.NoError(t, errors.Join(err, file.Close()))
+	testenv.WaitFor(t, func() bool { return publish() != nil }, "a call that reads a damaged page")
+	state := a.checks["data_dir"](t.Context())
+	assert.ErrorContains(t, state.Err, "social.db: the file is damaged")
+	assert.Equal(t, state.Err.Error(), state.Reason)
+	assert.Equal(t, 200, asReader(t, a, "GET", "/readyz", ""))
 }

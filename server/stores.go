@@ -80,7 +80,7 @@ func (b *builder) openDedup(ctx context.Context, c clients) (dedup.Store, cache.
 
 // checkFiles adds the check of data_dir, once everything in it is open: it fails once the
 // directory, or an open database in it, was removed or replaced, or the journal of impressions
-// cannot be written.
+// cannot be written. It also reports a database that is damaged.
 func (b *builder) checkFiles() error {
 	if len(b.files) == 0 {
 		return nil
@@ -93,6 +93,9 @@ func (b *builder) checkFiles() error {
 	b.checks["data_dir"] = func(ctx context.Context) handler.Dependency {
 		if err := opened.Check(); err != nil {
 			return handler.Dependency{Err: err, Reason: err.Error()}
+		}
+		if err := sqlitefile.Damaged(b.files); err != nil { // other calls succeed
+			return handler.Dependency{Err: err, Reason: err.Error(), Optional: true}
 		}
 		state := handler.Dependency{Warning: slow.warning(ctx, sqlitefile.SlowCommit(b.files))}
 		if b.writable != nil {

@@ -29,7 +29,7 @@ func (c *Catalog) Agents(ctx context.Context, n int, seed int64) ([]string, erro
 		}
 	}
 	if err != nil {
-		return nil, failed(ctx, "sample agents", err)
+		return nil, c.failed(ctx, "sample agents", err)
 	}
 	slices.Sort(drawn)
 	return c.known(ctx, drawn)

@@ -49,7 +49,7 @@ func (c *Catalog) Put(ctx context.Context, items []feed.Item) ([]error, error) {
 	}
 	err := sqlitefile.InTx(ctx, c.file.Writer, func(tx *sqlitefile.Tx) { tx.Fail(c.store(ctx, tx, args)) })
 	if err != nil {
-		return nil, failed(ctx, "put items", err)
+		return nil, c.failed(ctx, "put items", err)
 	}
 	return perItem, nil
 }
@@ -108,7 +108,7 @@ func (c *Catalog) Update(ctx context.Context, ids []string, change func(feed.Ite
 		tx.Fail(c.store(ctx, tx, args))
 	})
 	if err != nil {
-		return nil, failed(ctx, "update items", err)
+		return nil, c.failed(ctx, "update items", err)
 	}
 	return out, nil
 }
@@ -134,10 +134,10 @@ func changed(raw []byte, change func(feed.Item) (feed.Item, error)) (feed.Item, 
 func (c *Catalog) Remove(ctx context.Context, id string) error {
 	res, err := c.remove.ExecContext(ctx, id)
 	if err != nil {
-		return failed(ctx, "remove item", err)
+		return c.failed(ctx, "remove item", err)
 	}
 	if n, err := res.RowsAffected(); err != nil || n > 0 {
-		return failed(ctx, "remove item", err)
+		return c.failed(ctx, "remove item", err)
 	}
 	return fmt.Errorf("remove item %s: %w", id, feed.ErrNotFound)
 }
@@ -148,7 +148,7 @@ func (c *Catalog) Docs(ctx context.Context, ids []string) ([]feed.Doc, error) {
 	if len(ids) == 0 {
 		return docs, nil
 	}
-	found, err := byKey(ctx, c.docs, "read items", ids)
+	found, err := c.byKey(ctx, c.docs, "read items", ids)
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +160,7 @@ func (c *Catalog) Docs(ctx context.Context, ids []string) ([]feed.Doc, error) {
 
 // GroupsOf implements [catalog.Groups]. A trigger stores the groups of removed items.
 func (c *Catalog) GroupsOf(ctx context.Context, ids []string) (map[string]string, error) {
-	found, err := byKey(ctx, c.groups, "read groups", ids)
+	found, err := c.byKey(ctx, c.groups, "read groups", ids)
 	groups := make(map[string]string, len(found))
 	for id, group := range found {
 		groups[id] = string(group)
@@ -169,10 +169,10 @@ func (c *Catalog) GroupsOf(ctx context.Context, ids []string) (map[string]string
 }
 
 // byKey reads the documents that stmt returns for a list of keys.
-func byKey(ctx context.Context, stmt *sql.Stmt, what string, keys []string) (map[string][]byte, error) {
+func (c *Catalog) byKey(ctx context.Context, stmt *sql.Stmt, what string, keys []string) (map[string][]byte, error) {
 	list, err := json.Marshal(keys)
 	if err != nil {
-		return nil, failed(ctx, what, err)
+		return nil, c.failed(ctx, what, err)
 	}
 	found := make(map[string][]byte, len(keys))
 	rows, err := stmt.QueryContext(ctx, string(list))
@@ -182,7 +182,7 @@ func byKey(ctx context.Context, stmt *sql.Stmt, what string, keys []string) (map
 		err = row.Scan(&key, &doc)
 		found[key] = doc
 	}
-	return found, failed(ctx, what, err)
+	return found, c.failed(ctx, what, err)
 }
 
 // Scan implements [catalog.Scanner]. It reads one item at a time from a snapshot, so the loop may use
@@ -206,7 +206,7 @@ func (c *Catalog) Scan(ctx context.Context) iter.Seq2[feed.Item, error] {
 			}
 		}
 		if err != nil {
-			yield(feed.Item{}, failed(ctx, "scan items", err))
+			yield(feed.Item{}, c.failed(ctx, "scan items", err))
 		}
 	}
 }

@@ -50,7 +50,7 @@ func (c *Catalog) List(ctx context.Context, s catalog.Selection) (page catalog.P
 		page.Items = append(page.Items, feed.Doc{ID: at.ID, JSON: bytes.Clone(raw)})
 	}
 	if err != nil {
-		return catalog.Page{}, failed(ctx, "list items", err)
+		return catalog.Page{}, c.failed(ctx, "list items", err)
 	}
 	return page, nil
 }

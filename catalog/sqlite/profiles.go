@@ -15,7 +15,7 @@ import (
 func (c *Catalog) Profile(ctx context.Context, agent string) (feed.Profile, error) {
 	var raw []byte
 	if err := c.profile.QueryRowContext(ctx, agent).Scan(&raw); err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return feed.Profile{}, failed(ctx, "read profile", err)
+		return feed.Profile{}, c.failed(ctx, "read profile", err)
 	}
 	return catalog.ParseProfile(agent, raw)
 }
@@ -27,7 +27,7 @@ func (c *Catalog) Hydrate(ctx context.Context, agent string, ids []string) ([]fe
 
 // ProfilesOf implements [catalog.Profiles].
 func (c *Catalog) ProfilesOf(ctx context.Context, agents []string) ([]feed.Profile, error) {
-	found, err := byKey(ctx, c.profiles, "read profiles", agents)
+	found, err := c.byKey(ctx, c.profiles, "read profiles", agents)
 	if err != nil {
 		return nil, err
 	}
@@ -75,5 +75,5 @@ func (c *Catalog) changeRecord(ctx context.Context, what, agent string, change c
 	if refused != nil {
 		return err
 	}
-	return failed(ctx, what, err)
+	return c.failed(ctx, what, err)
 }

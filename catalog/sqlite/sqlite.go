@@ -66,7 +66,7 @@ func (c *Catalog) prepare(ctx context.Context) error {
 	} {
 		var err error
 		if *s.stmt, err = s.db.PrepareContext(ctx, s.text); err != nil {
-			return failed(ctx, "prepare", err)
+			return c.failed(ctx, "prepare", err)
 		}
 	}
 	return nil
@@ -75,6 +75,6 @@ func (c *Catalog) prepare(ctx context.Context) error {
 // Close closes the file. Later calls fail with [catalog.ErrUnavailable].
 func (c *Catalog) Close() error { return c.file.Close() }
 
-func failed(ctx context.Context, what string, err error) error {
-	return sqlitefile.Failed(ctx, catalog.ErrUnavailable, what, err)
+func (c *Catalog) failed(ctx context.Context, what string, err error) error {
+	return c.file.Failed(ctx, catalog.ErrUnavailable, what, err)
 }

@@ -33,14 +33,17 @@ func SlowCommit(paths []string) (took time.Duration) {
 	return took
 }
 
-// observe begins to observe the commits of the Writer, under the path. The result ends it.
+// observe begins to observe the commits of the Writer and the damage of the file, under the path. The
+// result ends it.
 func (f *File) observe(path string) (end func()) {
 	c := &slowdisk.Commits{}
 	commits.Store(path, c)
 	commits.Store(f.Writer, c)
+	opened.Store(path, f)
 	writer := f.Writer
 	return func() {
 		commits.Delete(writer)
 		commits.CompareAndDelete(path, c) // the file may have been opened again
+		opened.CompareAndDelete(path, f)
 	}
 }

@@ -29,6 +29,7 @@ type File struct {
 	Scans   *sql.DB // separate, so that Readers can be used during a scan
 
 	unobserve func()
+	damage    damage
 }
 
 // busyTimeout, in milliseconds, is the time that a connection waits for a lock that another process
@@ -152,10 +153,11 @@ func (f *File) Close() error {
 
 // Failed wraps an error of a call, nil for none. If ctx has ended, it returns the error of ctx;
 // every other error also wraps unavailable, the sentinel of the contract.
-func Failed(ctx context.Context, unavailable error, what string, err error) error {
+func (f *File) Failed(ctx context.Context, unavailable error, what string, err error) error {
 	if err == nil {
 		return nil
 	}
+	f.Note(err)
 	cause := ctx.Err()
 	if cause != nil {
 		if errors.Is(err, cause) {

@@ -60,7 +60,7 @@ func (s *Store) read(ctx context.Context, from, limit int) ([]ranking.Version, e
 		docs = append(docs, doc)
 	}
 	if err != nil {
-		return nil, failed(ctx, "read ranking", err)
+		return nil, s.failed(ctx, "read ranking", err)
 	}
 	list := make([]ranking.Version, len(docs))
 	for i, doc := range docs {
@@ -80,15 +80,15 @@ func (s *Store) Append(ctx context.Context, v ranking.Version) error {
 	done, err := s.file.Writer.ExecContext(ctx, `INSERT INTO ranking_versions (version, doc)
 		SELECT ?1, ?2 WHERE ?1 = (SELECT ifnull(max(version), 0) + 1 FROM ranking_versions)`, v.Version, raw)
 	if err != nil {
-		return failed(ctx, "append ranking", err)
+		return s.failed(ctx, "append ranking", err)
 	}
 	n, err := done.RowsAffected()
 	if err == nil && n == 0 {
 		return feed.Errorf(feed.ErrChanged, "ranking version %d: the ranking was changed concurrently", v.Version)
 	}
-	return failed(ctx, "append ranking", err)
+	return s.failed(ctx, "append ranking", err)
 }
 
-func failed(ctx context.Context, what string, err error) error {
-	return sqlitefile.Failed(ctx, ranking.ErrUnavailable, what, err)
+func (s *Store) failed(ctx context.Context, what string, err error) error {
+	return s.file.Failed(ctx, ranking.ErrUnavailable, what, err)
 }

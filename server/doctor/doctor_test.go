@@ -105,6 +105,27 @@ func TestDoctorMigratesNothing(t *testing.T) {
 	}
 }
 
+// TestDoctorDamagedFile has a file whose schema can be read, and one of whose other pages is damaged.
+func TestDoctorDamagedFile(t *testing.T) {
+	t.Parallel()
+	cfg := embedded(t)
+	path := filepath.Join(cfg.DataDir, catalogsqlite.FileName)
+	file, err := sqlitefile.Catalog.Open(t.Context(), path)
+	require.NoError(t, err)
+	_, err = file.Writer.ExecContext(t.Context(), `INSERT INTO items (id, doc)
+		WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) SELECT i, zeroblob(1000) FROM n`)
+	require.NoError(t, errors.Join(err, file.Close()))
+	assert.Equal(t, OK, about(t, Check(t.Context(), cfg, Options{}), "catalog").Level)
+	raw, err := os.ReadFile(path)
+	require.NoError(t, err)
+	at := len(raw) / 2 &^ 4095
+	copy(raw[at:at+4096], strings.Repeat("damage..", 512))
+	require.NoError(t, os.WriteFile(path, raw, 0o600))
+	found := about(t, Check(t.Context(), cfg, Options{}), "catalog")
+	assert.Equal(t, Broken, found.Level)
+	assert.Contains(t, found.Detail, "the file is damaged")
+}
+
 // TestDoctorDiskFull checks that a full disk is detected, although an empty file fits on
 // it.
 func TestDoctorDiskFull(t *testing.T) {

@@ -69,6 +69,9 @@ func (d *doctor) checkSQLite(ctx context.Context, what, path string, schema *sql
 		return
 	}
 	version, err := schema.Inspect(ctx, path)
+	if err == nil {
+		err = schema.Verify(ctx, path)
+	}
 	switch {
 	case err != nil:
 		d.report(Broken, what, "restore the file from a backup, or move it away to start with an empty one", "%v", err)

@@ -46,6 +46,31 @@ type file struct {
 	*readers
 }
 
+// Read implements [sqlstore.Database].
+func (f *file) Read(ctx context.Context, do func(sqlstore.Session) error) error {
+	return f.noted(f.readers.Read(ctx, do))
+}
+
+// Snapshot implements [sqlstore.Database].
+func (f *file) Snapshot(ctx context.Context, do func(sqlstore.Session) error) error {
+	return f.noted(f.readers.Snapshot(ctx, do))
+}
+
+// Alone implements [sqlstore.Database].
+func (f *file) Alone(ctx context.Context, do func(sqlstore.Session) error) error {
+	return f.noted(f.writer.Alone(ctx, do))
+}
+
+// Write implements [sqlstore.Database].
+func (f *file) Write(ctx context.Context, do func(sqlstore.Writing) error) error {
+	return f.noted(f.writer.Write(ctx, do))
+}
+
+func (f *file) noted(err error) error {
+	f.Note(err)
+	return err
+}
+
 // Open opens the file at path, as [sqlitefile.Schema.Open] does.
 func Open(ctx context.Context, path string, opts social.Options) (*Store, error) {
 	db, err := Schema.Open(ctx, path, "secure_delete(1)", "cache_size(-32000)")

@@ -37,7 +37,7 @@ func (s *Store) Add(ctx context.Context, b *events.Batch) error {
 	if err == nil {
 		s.pruned = max(s.pruned, b.Day)
 	}
-	return failed(ctx, "count events", err)
+	return s.failed(ctx, "count events", err)
 }
 
 // prune deletes expired counts and memberships.

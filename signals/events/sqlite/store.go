@@ -62,8 +62,8 @@ func Open(ctx context.Context, path string) (*Store, error) {
 // Close closes the file. Calls made after it fail with [events.ErrUnavailable].
 func (s *Store) Close() error { return s.file.Close() }
 
-func failed(ctx context.Context, what string, err error) error {
-	return sqlitefile.Failed(ctx, events.ErrUnavailable, what, err)
+func (s *Store) failed(ctx context.Context, what string, err error) error {
+	return s.file.Failed(ctx, events.ErrUnavailable, what, err)
 }
 
 // Read implements [events.Store] on a single snapshot of the file.
@@ -74,7 +74,7 @@ func (s *Store) Read(ctx context.Context, from, to feed.Day) ([]events.Totals, e
 		readSketches(tx, from, to, all)
 	})
 	if err != nil {
-		return nil, failed(ctx, "read events", err)
+		return nil, s.failed(ctx, "read events", err)
 	}
 	var list []events.Totals
 	for _, t := range all {

@@ -48,7 +48,7 @@ func (s *Store) Add(ctx context.Context, acts []popularity.Act) (map[string]feed
 		}
 	})
 	if err != nil {
-		return nil, failed(ctx, "count popularity", err)
+		return nil, s.failed(ctx, "count popularity", err)
 	}
 	s.pruned = last
 	return changed, nil
@@ -146,7 +146,7 @@ func (s *Store) Read(ctx context.Context) (map[string]feed.Counts, error) {
 	for row := range sqlitefile.Rows(rows, &err) {
 		err = scan(row, all)
 	}
-	return all, failed(ctx, "read popularity", err)
+	return all, s.failed(ctx, "read popularity", err)
 }
 
 const counts = `SELECT item, last, sum_2h, sum_2d FROM popularity`
@@ -163,9 +163,9 @@ func scan(row *sql.Rows, all map[string]feed.Counts) error {
 // Forget implements [popularity.Store].
 func (s *Store) Forget(ctx context.Context, agent uint64) error {
 	_, err := s.file.Writer.ExecContext(ctx, `DELETE FROM popularity_agents WHERE agent = ?`, int64(agent))
-	return failed(ctx, "forget an agent's acts", err)
+	return s.failed(ctx, "forget an agent's acts", err)
 }
 
-func failed(ctx context.Context, what string, err error) error {
-	return sqlitefile.Failed(ctx, popularity.ErrUnavailable, what, err)
+func (s *Store) failed(ctx context.Context, what string, err error) error {
+	return s.file.Failed(ctx, popularity.ErrUnavailable, what, err)
 }
