@@ -53,7 +53,7 @@ func Damaged(paths []string) error {
 func (s *Schema) Verify(ctx context.Context, path string) (err error) {
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("%s file %s: %w", s.What, path, Advised(err))
+			err = fmt.Errorf("%s file %s: %w", s.What, path, advisedAt(path, err))
 		}
 	}()
 	address, err := readOnlyURL(path)

@@ -1,7 +1,10 @@
 package sqlitefile
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 
 	lib "modernc.org/sqlite/lib"
 )
@@ -27,6 +30,24 @@ func Advised(err error) error {
 		return fmt.Errorf("%s (%w)", a, err)
 	}
 	return err
+}
+
+// advisedAt is [Advised] for the file at path. If this user may not use the file, or one next to it, the
+// error names that file and wraps [fs.ErrPermission]: SQLite says only that something cannot be opened.
+func advisedAt(path string, err error) error {
+	switch code(err) {
+	case lib.SQLITE_CANTOPEN, lib.SQLITE_READONLY, lib.SQLITE_PERM:
+		for _, suffix := range []string{"", "-wal", "-shm"} {
+			f, denied := os.OpenFile(path+suffix, os.O_RDWR, 0)
+			if denied == nil {
+				denied = f.Close()
+			}
+			if errors.Is(denied, fs.ErrPermission) {
+				return fmt.Errorf("%s: %w; give data_dir, with all in it, to the user of the server (%w)", advice[code(err)], denied, err)
+			}
+		}
+	}
+	return Advised(err)
 }
 
 // Refused reports whether SQLite rejected a value: it violates a constraint, or is too large or of

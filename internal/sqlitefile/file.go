@@ -42,7 +42,7 @@ const busyTimeout = "5000"
 func (s *Schema) Open(ctx context.Context, path string, pragmas ...string) (*File, error) {
 	f := &File{}
 	if err := f.open(ctx, s, path, pragmas); err != nil {
-		return nil, errors.Join(fmt.Errorf("%s file %s: %w", s.What, path, Advised(err)), f.Close())
+		return nil, errors.Join(fmt.Errorf("%s file %s: %w", s.What, path, advisedAt(path, err)), f.Close())
 	}
 	return f, nil
 }

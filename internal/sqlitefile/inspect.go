@@ -17,7 +17,7 @@ type Version struct{ File, Known int }
 func (s *Schema) Inspect(ctx context.Context, path string) (Version, error) {
 	version, err := s.inspect(ctx, path)
 	if err != nil {
-		return Version{}, fmt.Errorf("%s file %s: %w", s.What, path, Advised(err))
+		return Version{}, fmt.Errorf("%s file %s: %w", s.What, path, advisedAt(path, err))
 	}
 	return Version{version, len(s.Migrations)}, nil
 }

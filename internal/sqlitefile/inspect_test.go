@@ -2,6 +2,7 @@ package sqlitefile_test
 
 import (
 	"database/sql"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/internal/sqlitefile"
+	"github.com/freshet/freshet/internal/testenv"
 )
 
 // contents returns the files of a directory, by name.
@@ -88,4 +90,27 @@ func TestLookReportsDefects(t *testing.T) {
 	_, err = sqlitefile.Catalog.Inspect(t.Context(), path)
 	assert.ErrorContains(t, err, "another program")
 	require.NoError(t, file.Close())
+}
+
+// TestFileOfOtherUserIsNamed has files that another user owns, as after a command that root has run.
+func TestFileOfOtherUserIsNamed(t *testing.T) {
+	for _, suffix := range []string{"", "-wal"} { // a process opens the -shm once
+		path := filepath.Join(testenv.OpenDir(t), "catalog.db")
+		file, err := sqlitefile.Catalog.Open(t.Context(), path)
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, file.Close()) })
+		exec(t, file.Writer, "INSERT INTO items (id, doc) VALUES ('a', '{}')")
+		for _, other := range []string{"", "-wal", "-shm"} {
+			if other != suffix {
+				require.NoError(t, os.Chmod(path+other, 0o666))
+			}
+		}
+		testenv.AsNobody(t, func() {
+			_, err := sqlitefile.Catalog.Inspect(t.Context(), path)
+			assert.ErrorIs(t, err, fs.ErrPermission, suffix)
+			assert.ErrorContains(t, err, "open "+path+suffix+": permission denied; give data_dir", suffix)
+			_, err = sqlitefile.Catalog.Open(t.Context(), path)
+			assert.ErrorContains(t, err, path+suffix+": permission denied; give data_dir", suffix)
+		})
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -69,7 +70,10 @@ func InspectImpressions(cfg configs.Config, dir string) error {
 	} else {
 		err = dedupmemory.Inspect(filepath.Join(dir, Impressions))
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("impressions: %w; nothing was changed; give data_dir, with all in it, to the user of the server", err)
+	case err != nil:
 		return fmt.Errorf("impressions: %w; %s", err, advice)
 	}
 	return nil

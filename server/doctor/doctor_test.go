@@ -18,6 +18,7 @@ import (
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/sqlitefile"
 	"github.com/freshet/freshet/internal/testenv"
+	"github.com/freshet/freshet/server/datadir"
 	eventssqlite "github.com/freshet/freshet/signals/events/sqlite"
 	"github.com/freshet/freshet/social"
 	socialsqlite "github.com/freshet/freshet/social/sqlite"
@@ -124,6 +125,27 @@ func TestDoctorDamagedFile(t *testing.T) {
 	found := about(t, Check(t.Context(), cfg, Options{}), "catalog")
 	assert.Equal(t, Broken, found.Level)
 	assert.Contains(t, found.Detail, "the file is damaged")
+}
+
+// TestDoctorFilesOfOtherUser has data that another user owns: nothing needs to be restored or removed.
+func TestDoctorFilesOfOtherUser(t *testing.T) {
+	t.Parallel()
+	cfg := embedded(t)
+	cfg.DataDir = testenv.OpenDir(t)
+	file, err := sqlitefile.Catalog.Open(t.Context(), filepath.Join(cfg.DataDir, catalogsqlite.FileName))
+	require.NoError(t, err)
+	require.NoError(t, file.Close())
+	require.NoError(t, os.Mkdir(filepath.Join(cfg.DataDir, datadir.Impressions), 0o700))
+	testenv.AsNobody(t, func() {
+		findings := Check(t.Context(), cfg, Options{})
+		for _, what := range []string{"catalog", "impressions"} {
+			found := about(t, findings, what)
+			assert.Equal(t, Broken, found.Level)
+			assert.Contains(t, found.Detail, "permission denied")
+			assert.Contains(t, found.Detail+found.Fix, "the user of the server")
+			assert.NotContains(t, found.Detail+found.Fix, "backup")
+		}
+	})
 }
 
 // TestDoctorDiskFull checks that a full disk is detected, although an empty file fits on

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -73,6 +74,8 @@ func (d *doctor) checkSQLite(ctx context.Context, what, path string, schema *sql
 		err = schema.Verify(ctx, path)
 	}
 	switch {
+	case errors.Is(err, fs.ErrPermission):
+		d.report(Broken, what, "run the doctor as the user of the server, or give that user data_dir with all in it (chown -R)", "%v", err)
 	case err != nil:
 		d.report(Broken, what, "restore the file from a backup, or move it away to start with an empty one", "%v", err)
 	case version.File < version.Known:
