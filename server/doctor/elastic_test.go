@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -184,4 +185,21 @@ func TestDoctorTriesCopyOfIndex(t *testing.T) {
 	found := try(answering(t, nil))
 	assert.Equal(t, Warning, found.Level)
 	assert.Contains(t, found.Fix, "maintenance")
+}
+
+// TestDoctorIndexNotCreated has an index that Elasticsearch does not create for a reason of its own, as
+// it does at its limit of shards. Rights are named only if it refuses the user.
+func TestDoctorIndexNotCreated(t *testing.T) {
+	t.Parallel()
+	address, name := testenv.Elastic(t)
+	cfg := servicesAt(t, oneServer(t), address)
+	cfg.Elasticsearch.Index = strings.ToUpper(name)
+	found := about(t, Check(t.Context(), cfg, Options{Fix: true}), "index "+cfg.Elasticsearch.Index)
+	assert.Equal(t, Broken, found.Level)
+	assert.Contains(t, found.Detail, "must be lowercase")
+	assert.Equal(t, "see the message", found.Fix)
+	for status, want := range map[int]bool{http.StatusForbidden: true, http.StatusUnauthorized: true, http.StatusBadRequest: false} {
+		assert.Equal(t, want, forbidden(fmt.Errorf("create: %w", &esindex.Error{Status: status})), status)
+	}
+	assert.False(t, forbidden(errors.New("no connection")))
 }

@@ -2,6 +2,8 @@ package doctor
 
 import (
 	"context"
+	"errors"
+	"net/http"
 	"strings"
 
 	"github.com/freshet/freshet/catalog"
@@ -20,7 +22,11 @@ func (d *doctor) checkIndex(ctx context.Context, client esindex.Client) {
 	if d.Fix {
 		created, err := d.createIndices(ctx, client)
 		if err != nil {
-			d.report(Broken, what, "see the message; the user needs the create_index privilege", "%v", err)
+			fix := "see the message"
+			if forbidden(err) {
+				fix = "give the user the privilege create_index, or manage, for the indices"
+			}
+			d.report(Broken, what, fix, "%v", err)
 			return
 		}
 		if len(created) > 0 {
@@ -62,6 +68,12 @@ func (d *doctor) checkIndex(ctx context.Context, client esindex.Client) {
 			d.tryCopy(ctx, client, report.Schema)
 		}
 	}
+}
+
+// forbidden reports whether Elasticsearch refused a call because of the user.
+func forbidden(err error) bool {
+	var refused *esindex.Error
+	return errors.As(err, &refused) && (refused.Status == http.StatusUnauthorized || refused.Status == http.StatusForbidden)
 }
 
 func (d *doctor) reportTags(s esindex.Schema) {
