@@ -159,9 +159,12 @@ func (r *round) notifyOffers(ctx context.Context, offers []offer) error {
 		count := 0
 		for k, p := range o.posts {
 			c := &cards[k]
-			if c.Author.ID != o.agent && r.inTurn(o, c) && read.shows(c, p) {
+			if c.Author.ID == o.agent || !r.inTurn(o, c) || !read.shows(c, p) {
+				continue
+			}
+			o.reported = later(o.reported, p)
+			if o.counted.add(c) {
 				count++
-				o.reported = later(o.reported, p)
 			}
 		}
 		cards = cards[len(o.posts):]

@@ -14,6 +14,9 @@ const (
 	strangersApart = strangersShare - 1
 	// strangersInRound is the minimum number of them in a round of home.
 	strangersInRound = 5
+	// watchPage is the number of posts among which a watch counts as many of them as a page of that
+	// size has.
+	watchPage = 20
 )
 
 // byStranger reports whether a post is in the reader's timeline only because it mentions them.
@@ -95,4 +98,36 @@ func boundStrangers(posts []social.Card) []social.Card {
 		s.shown++
 		return false
 	})
+}
+
+// counted bounds the mentions by strangers that a watch counts: it must not announce what a timeline
+// leaves out.
+type counted struct {
+	posts     int        // how many posts were counted
+	strangers []stranger // those by strangers among the last [watchPage]
+}
+
+type stranger struct {
+	by string
+	at int // how many posts were counted before
+}
+
+// add reports whether a new post counts.
+func (n *counted) add(c *social.Card) bool {
+	if byStranger(c) {
+		n.strangers = slices.DeleteFunc(n.strangers, func(s stranger) bool { return s.at <= n.posts-watchPage })
+		const most = watchPage / strangersShare
+		same := 0
+		for _, s := range n.strangers {
+			if s.by == c.Author.ID {
+				same++
+			}
+		}
+		if len(n.strangers) == most || same == most/2 {
+			return false
+		}
+		n.strangers = append(n.strangers, stranger{c.Author.ID, n.posts})
+	}
+	n.posts++
+	return true
 }

@@ -97,3 +97,52 @@ func TestTimelineOfMentions(t *testing.T) {
 	page := n.Page("reader", social.Position{}, 50)
 	assert.Equal(t, n.Truth("reader")[:50], enginetest.PostIDs(page))
 }
+
+// TestWatchStrangers checks that a watch counts no more mentions by people whom the reader does not
+// follow than a page of the timeline has, whether they arrive at once or one after the other.
+func TestWatchStrangers(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ strangers, count int }{"one": {1, 2}, "many": {30, 5}} {
+		for _, atOnce := range []bool{true, false} {
+			t.Run(fmt.Sprint(name, ", at once: ", atOnce), func(t *testing.T) {
+				t.Parallel()
+				w := newWatching(t, 0)
+				w.Follow("reader", "pal")
+				for range 40 {
+					w.publish("pal", toAll)
+				}
+				watch := w.watch("reader")
+				before := w.Page("reader", social.Position{}, 20).Posts
+				count := 0
+				check := func() {
+					w.watcher.Poll(t.Context())
+					count += watch.Take().Count
+				}
+				for i := range 20 {
+					mention(w.Network, fmt.Sprint("stranger", i%tt.strangers))
+					if !atOnce {
+						check()
+					}
+				}
+				check()
+				assert.Equal(t, tt.count, count)
+				shown := 0
+				for _, c := range w.Page("reader", social.Position{}, 20).Posts {
+					if !slices.ContainsFunc(before, func(b social.Card) bool { return b.ID == c.ID }) {
+						shown++
+					}
+				}
+				assert.Equal(t, count, shown, "new on the first page")
+
+				// Others count, all of them, and make room for mentions.
+				for range 20 {
+					w.publish("pal", toAll)
+				}
+				check()
+				mention(w.Network, "stranger0")
+				check()
+				assert.Equal(t, tt.count+20+1, count)
+			})
+		}
+	}
+}

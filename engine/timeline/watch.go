@@ -174,6 +174,7 @@ type Watch struct {
 	arrived  int64            // late posts that arrived up to this stamp have been checked; 0 means not known
 	resumes  bool             // arrived is that of an earlier watch, and was not read on from yet
 	changed  time.Time        // when a check found another state last
+	counted  counted
 
 	mu    sync.Mutex
 	news  News // not taken yet

@@ -233,8 +233,9 @@ export interface paths {
          * @description Server-sent events. An event `new` has the number of posts that are new in the timeline
          *     since the previous event. It is sent within three seconds after a post was delivered, on
          *     any server. Read the posts with `GET /v1/timeline`. Posts that the caller may not see, has
-         *     muted or has written are not counted. A post that arrives up to a day after its date is new
-         *     when it arrives.
+         *     muted or has written are not counted. Of mentions by people whom the caller does not follow,
+         *     as many are counted as a page of 20 posts has. A post that arrives up to a day after its date
+         *     is new when it arrives.
          *
          *     The `id` of an event is a position in the timeline, with the time up to which such late
          *     posts were reported. Send it back as it is. A client that reconnects with
