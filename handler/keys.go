@@ -30,6 +30,9 @@ type keySet map[jose.SignatureAlgorithm]map[string]any
 // errNoKeys is the error of a key set without usable keys.
 var errNoKeys = errors.New("the file has no public RSA or P-256 key for signatures")
 
+// errUnusable is the kind of the errors of a key that is skipped.
+var errUnusable = errors.New("unusable key")
+
 // keyFile is a file of public keys that is reread while in use.
 type keyFile struct {
 	path string
@@ -65,12 +68,15 @@ func (f *keyFile) load() error {
 	if bytes.Equal(data, f.content) {
 		return nil
 	}
-	keys, err := parseKeys(data)
+	keys, unusable, err := parseKeys(data)
 	if errors.Is(err, errNoKeys) { // all keys were removed, on purpose
 		f.keys.Store(&keySet{})
 	}
 	if err != nil {
 		return fmt.Errorf("auth.jwt.jwks %s: %w", f.path, err)
+	}
+	for _, cause := range unusable {
+		f.log.Warn("a token key cannot be used; tokens that it has signed are rejected", "file", f.path, "cause", cause)
 	}
 	f.content = data
 	f.keys.Store(&keys)
@@ -104,24 +110,27 @@ func (f *keyFile) reload() {
 	f.problem = problem
 }
 
-// parseKeys reads a JSON Web Key Set. Keys for encryption and of other algorithms
-// are skipped; a private or secret key is an error.
-func parseKeys(data []byte) (keySet, error) {
-	var set jose.JSONWebKeySet
-	if err := json.Unmarshal(data, &set); err != nil {
-		return nil, fmt.Errorf("the file is not a JSON Web Key Set: %w", err)
+// parseKeys reads a JSON Web Key Set. Keys for encryption, of other algorithms and of unknown kinds
+// are skipped. So are keys that cannot be used, which it returns the causes of: an identity provider
+// may publish such a key besides others (RFC 7517, section 5). A private or secret key is an error.
+func parseKeys(data []byte) (keys keySet, unusable []error, err error) {
+	var set struct {
+		Keys []json.RawMessage `json:"keys"`
 	}
-	keys := keySet{}
-	for i := range set.Keys {
-		k := &set.Keys[i]
-		if k.Use != "" && k.Use != "sig" {
+	if err := json.Unmarshal(data, &set); err != nil {
+		return nil, nil, fmt.Errorf("the file is not a JSON Web Key Set: %w", err)
+	}
+	keys = keySet{}
+	for i, entry := range set.Keys {
+		k, method, err := parseKey(entry)
+		if errors.Is(err, errUnusable) {
+			unusable = append(unusable, fmt.Errorf("key %d (kid %q): %w", i+1, k.KeyID, err))
 			continue
 		}
-		method, err := methodOf(k)
 		if err != nil {
-			return nil, fmt.Errorf("key %d (kid %q): %w", i+1, k.KeyID, err)
+			return nil, nil, fmt.Errorf("key %d (kid %q): %w", i+1, k.KeyID, err)
 		}
-		if method == "" || k.Algorithm != "" && k.Algorithm != string(method) {
+		if method == "" {
 			continue
 		}
 		if keys[method] == nil {
@@ -129,25 +138,55 @@ func parseKeys(data []byte) (keySet, error) {
 		}
 		_, twice := keys[method][k.KeyID]
 		if twice {
-			return nil, fmt.Errorf("two %s keys have the kid %q", method, k.KeyID)
+			return nil, nil, fmt.Errorf("two %s keys have the kid %q", method, k.KeyID)
 		}
 		keys[method][k.KeyID] = k.Key
 	}
-	if len(keys) == 0 {
-		return nil, errNoKeys
+	switch {
+	case len(keys) > 0:
+		return keys, unusable, nil
+	case len(unusable) > 0:
+		return nil, nil, errors.Join(unusable...)
 	}
-	return keys, nil
+	return nil, nil, errNoKeys
+}
+
+// parseKey reads a key and returns its algorithm, "" if the key is for another one, for encryption or
+// of an unknown kind.
+func parseKey(entry []byte) (k jose.JSONWebKey, method jose.SignatureAlgorithm, err error) {
+	var head struct {
+		KeyID string `json:"kid"`
+		Use   string `json:"use"`
+	}
+	if err := json.Unmarshal(entry, &head); err != nil {
+		return k, "", fmt.Errorf("%w: %w", errUnusable, err)
+	}
+	if head.Use != "" && head.Use != "sig" {
+		return k, "", nil
+	}
+	if err := json.Unmarshal(entry, &k); err != nil {
+		k.KeyID = head.KeyID
+		if errors.Is(err, jose.ErrUnsupportedKeyType) {
+			return k, "", nil
+		}
+		return k, "", fmt.Errorf("%w: %w", errUnusable, err)
+	}
+	method, err = methodOf(&k)
+	if k.Algorithm != "" && k.Algorithm != string(method) {
+		method = ""
+	}
+	return k, method, err
 }
 
 // methodOf returns the algorithm of a key, "" if the key is not supported.
 func methodOf(k *jose.JSONWebKey) (jose.SignatureAlgorithm, error) {
 	if !k.Valid() {
-		return "", errors.New("invalid key")
+		return "", fmt.Errorf("%w: invalid", errUnusable)
 	}
 	switch key := k.Key.(type) {
 	case *rsa.PublicKey:
 		if key.N.BitLen() < minRSABits {
-			return "", fmt.Errorf("RSA keys must have at least %d bits, not %d", minRSABits, key.N.BitLen())
+			return "", fmt.Errorf("%w: RSA keys must have at least %d bits, not %d", errUnusable, minRSABits, key.N.BitLen())
 		}
 		return rs256, nil
 	case *ecdsa.PublicKey:

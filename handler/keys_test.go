@@ -2,6 +2,7 @@ package handler
 
 import (
 	"encoding/json"
+	"log/slog"
 	"os"
 	"testing"
 	"testing/synctest"
@@ -73,4 +74,54 @@ func TestCallerSecretsReloaded(t *testing.T) {
 	require.Equal(t, 401, status("Authorization: Bearer "+token))
 	require.Equal(t, 401, status("X-Admin-Token: first-admin"))
 	require.NotEqual(t, 401, status("X-Admin-Token: second-admin"))
+}
+
+// TestJWTUnusableKeysIgnored checks that keys which the server cannot use, as identity providers
+// publish them besides others, keep no other key from being used, at the start and later.
+func TestJWTUnusableKeysIgnored(t *testing.T) {
+	t.Parallel()
+	k := keyring()
+	good, err := json.Marshal(jose.JSONWebKey{Key: &k.ec.PublicKey, KeyID: "good", Use: "sig"})
+	require.NoError(t, err)
+	small, err := json.Marshal(jose.JSONWebKey{Key: &k.smallRSA.PublicKey, KeyID: "small"})
+	require.NoError(t, err)
+	unusable := map[string]string{
+		"Ed448":                `{"kty":"OKP","crv":"Ed448","kid":"a","use":"sig","x":"AAAA"}`,
+		"X25519":               `{"kty":"OKP","crv":"X25519","kid":"a","use":"enc","x":"AAAA"}`,
+		"secp256k1":            `{"kty":"EC","crv":"secp256k1","kid":"a","x":"AAAA","y":"AAAA"}`,
+		"ML-DSA":               `{"kty":"AKP","alg":"ML-DSA-44","kid":"a","pub":"AAAA"}`,
+		"kind of the future":   `{"kty":"NEW","kid":"a","value":{"n":1}}`,
+		"without kind":         `{"kid":"a"}`,
+		"damaged point":        `{"kty":"EC","crv":"P-256","kid":"a","x":"AAAA","y":"AAAA"}`,
+		"damaged certificate":  `{"kty":"RSA","kid":"a","n":"AAAA","e":"AQAB","x5c":["AAAA"]}`,
+		"kid that is a number": `{"kty":"EC","crv":"P-256","kid":1,"x":"AAAA","y":"AAAA"}`,
+		"small RSA":            string(small),
+		"no object":            `"key"`,
+	}
+	for name, bad := range unusable {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			keys, _, err := parseKeys([]byte(`{"keys":[` + bad + `,` + string(good) + `]}`))
+			require.NoError(t, err)
+			require.Equal(t, keySet{es256: {"good": &k.ec.PublicKey}}, keys)
+		})
+	}
+}
+
+// TestJWTUnusableKeysLogged checks that a key that is not used is named in the log, and that a file in
+// which nothing is usable because it is damaged does not remove the previous keys.
+func TestJWTUnusableKeysLogged(t *testing.T) {
+	t.Parallel()
+	k := keyring()
+	good := jose.JSONWebKey{Key: &k.ec.PublicKey, KeyID: "good"}
+	path := jwksFile(t, good, jose.JSONWebKey{Key: &k.smallRSA.PublicKey, KeyID: "small"})
+	var log syncBuffer
+	f, err := openKeys(path, slog.New(slog.NewTextHandler(&log, nil)))
+	require.NoError(t, err)
+	require.Contains(t, log.String(), "small")
+	require.Contains(t, log.String(), "2048")
+	require.NoError(t, os.WriteFile(path, []byte(`{"keys":[{"kty":"EC","crv":"P-256","kid":"good","x":"AAAA","y":"AAAA"}]}`), 0o600))
+	f.reload()
+	require.Contains(t, log.String(), "previous ones stay in use")
+	require.Contains(t, *f.keys.Load(), es256)
 }

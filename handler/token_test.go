@@ -369,7 +369,7 @@ func TestJWTKeyFilesRefused(t *testing.T) {
 			require.ErrorContains(t, err, tt.says)
 		})
 	}
-	_, err := parseKeys([]byte("not json"))
+	_, _, err := parseKeys([]byte("not json"))
 	require.ErrorContains(t, err, "JSON Web Key Set")
 }
 
