@@ -102,6 +102,7 @@ function blockButton(button, id, info, acts) {
     } catch (error) {
       acts.fail(error);
       button.disabled = false;
+      button.focus();
     }
   });
 }
@@ -113,7 +114,7 @@ function people(details, path, none, acts) {
   const load = async () => {
     begun = true;
     try {
-      await add();
+      return await add();
     } catch (error) {
       begun = after !== '';
       acts.fail(error);
@@ -121,12 +122,14 @@ function people(details, path, none, acts) {
   };
   const add = async () => {
     const page = await ask('GET', own(`${path}?${new URLSearchParams({ limit: 50, ...(after ? { after } : {}) })}`));
-    details.querySelector('ul').append(...page.agents.map((a) => make('li', {}, make('a', { className: 'by', href: authorHref(a) }, avatar(a), make('span', { textContent: a })))));
+    const links = page.agents.map((a) => make('a', { className: 'by', href: authorHref(a) }, avatar(a), make('span', { textContent: a })));
+    details.querySelector('ul').append(...links.map((link) => make('li', {}, link)));
     after = page.next_after;
     details.querySelector('.more').hidden = !after;
     if (!details.querySelector('li')) details.querySelector('ul').replaceWith(make('p', { className: 'soft', textContent: none }));
+    return links[0];
   };
   details.hidden = false;
   details.addEventListener('toggle', () => { if (details.open && !begun) load(); });
-  details.querySelector('.more').addEventListener('click', load);
+  details.querySelector('.more').addEventListener('click', () => load().then((first) => first?.focus()));
 }

@@ -99,12 +99,13 @@ export function likeButton(button, doc, acts) {
     const is = doc.in_feed?.has_liked === true;
     button.setAttribute('aria-pressed', is);
     button.textContent = (is ? 'Liked' : 'Like') + (doc.likes > 0 ? ` · ${doc.likes.toLocaleString('en')}` : '');
-    button.disabled = is && !post || post && doc.in_feed?.can_react === false && !is;
+    button.ariaDisabled = String(is && !post || post && doc.in_feed?.can_react === false && !is);
   };
   button.hidden = !reader.agent;
   button.addEventListener('click', async () => {
     const is = doc.in_feed?.has_liked === true;
-    button.disabled = true;
+    if (button.ariaDisabled === 'true') return;
+    button.ariaDisabled = 'true'; // a disabled button would lose the focus
     try {
       const now = post ? await ask(is ? 'DELETE' : 'PUT', `/v1/posts/${doc.id}/like`) : { likes: doc.likes, has_liked: await like(doc.id) };
       Object.assign(doc, { likes: now.likes, in_feed: { ...doc.in_feed, has_liked: now.has_liked } });
@@ -114,7 +115,6 @@ export function likeButton(button, doc, acts) {
       acts.fail(error);
     }
     show();
-    if (!button.disabled) button.focus();
   });
   show();
 }

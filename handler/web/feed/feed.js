@@ -48,15 +48,17 @@ function once(doc) {
 }
 
 async function load(action) {
-  const of = list(), { turn } = reader;
+  const of = list(), { turn } = reader, had = document.activeElement;
   if (!of || of.busy) return;
-  $('refresh').disabled = true;
+  let first = $('panel');
+  $('refresh').ariaDisabled = 'true'; // a disabled button would lose the focus
   progress('Loading …');
   try {
     const page = await of.load(action);
     if (!page) return;
     progress(page.items.length === 1 ? '1 entry loaded.' : `${page.items.length} entries loaded.`);
     stuck(false);
+    if (action === 'load_more') first = page.cards[0]?.querySelector('.reason') ?? first;
     if (feeds[of.name].ranked) page.items.forEach(once);
     if (feeds[of.name].ranked && action === 'refresh') welcome(page.suggested);
     if (action === 'refresh' && of === list()) scrollTo({ top: 0 });
@@ -69,8 +71,9 @@ async function load(action) {
     if (turn === reader.turn) fail(error);
     if (of === list()) stuck(true);
   } finally {
-    if (of === list()) $('refresh').disabled = false;
+    if (of === list()) $('refresh').ariaDisabled = 'false';
   }
+  keepFocus(had, first);
   sayEnd();
   watchEnd();
 }
@@ -128,7 +131,7 @@ async function showFeed(name, back) {
   const of = state.lists[feed] ??= new List(feed, source.page, card);
   if ($('panel').firstChild !== of.element) $('panel').replaceChildren(of.element);
   of.element.setAttribute('aria-label', source.name);
-  $('refresh').disabled = of.busy;
+  $('refresh').ariaDisabled = String(of.busy);
   showNews();
   if (!of.loaded && !(back && cameBack() && of.restore())) await load('refresh');
   sayEnd();
@@ -175,7 +178,7 @@ async function blocked() {
 const forgetOthers = () => { state.others = new Map(); };
 
 async function show(what, { key, back }) {
-  const isFeed = what.name === 'feed';
+  const isFeed = what.name === 'feed', had = document.activeElement;
   if (!$('feed-view').hidden && list()) {
     list().scroll = scrollY;
     state.left = document.activeElement;
@@ -190,10 +193,19 @@ async function show(what, { key, back }) {
   if (isFeed) {
     const begins = await showFeed(what.feed, back);
     if (back && $('panel').contains(state.left)) state.left.focus({ preventScroll: true });
+    keepFocus(had, $('panel'));
     return begins;
   }
   await showOther(what, key);
+  keepFocus(had, $('main'));
   return 0;
+}
+
+// keepFocus gives the focus back to the element that had it, or, if that is gone, to another one:
+// otherwise the keyboard would begin at the top of the page again.
+function keepFocus(had, otherwise) {
+  if (had === document.body || ![had, document.body].includes(document.activeElement)) return;
+  (had.getClientRects().length > 0 ? had : otherwise).focus({ preventScroll: true });
 }
 
 // --- reader ------------------------------------------------------------------

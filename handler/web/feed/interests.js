@@ -41,7 +41,9 @@ function show() {
     $('interest').hidden = !$('interest').hidden;
     $('interest').elements.tag.focus();
   });
+  const before = [...$('interests').children], at = before.indexOf(document.activeElement);
   $('interests').replaceChildren(...buttons, ...keywords, add);
+  if (at >= 0) (at === before.length - 1 ? add : $('interests').children[at] ?? add).focus();
   const all = learnedChips(profile.learned);
   const learned = all.slice(0, CHIPS);
   if (all.length > CHIPS) learned.push(make('span', { className: 'soft', textContent: `and ${all.length - CHIPS} more` }));
@@ -87,5 +89,6 @@ export function beginInterests(acts) {
     changeInterests((all) => { all[tag.value.trim()] = Number(weight.value); });
     e.target.reset();
     e.target.hidden = true;
+    $('interests').lastElementChild.focus();
   });
 }

@@ -20,7 +20,7 @@ import (
 
 const (
 	ids     = `[...document.querySelectorAll('#items .card')].map((c) => c.dataset.id)`
-	idle    = `document.querySelector('#refresh').disabled === false`
+	idle    = `document.querySelector('#refresh').ariaDisabled !== 'true'`
 	notSent = `document.body.dataset.repeated ?? ''`
 )
 
