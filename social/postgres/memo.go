@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -132,7 +133,7 @@ func (v *validator) update(ctx context.Context, start time.Time) error {
 const (
 	identity = `pg_postmaster_start_time()::text || ' ' || s.tableoid || ' ' || s.epoch`
 
-	startText = `SELECT pg_current_snapshot()::text, ` + identity + ` FROM touched_state s`
+	startText = `SELECT pg_current_snapshot()::text, ` + identity + ` FROM touched_state s WHERE s.one`
 
 	// touchedText reads what transactions have touched that the snapshot $1 does not see: later ones,
 	// and those that were in progress. It is incomplete if it may lack some that have been removed.
@@ -143,16 +144,24 @@ const (
 				AND xid < (SELECT pg_snapshot_xmax(pg_current_snapshot()))
 			UNION ALL SELECT t.kind, t.key FROM pg_snapshot_xip($1::text::pg_snapshot) x (xid) JOIN touched t ON t.xid = x.xid) t
 			LIMIT $2)
-		FROM touched_state s`
+		FROM touched_state s WHERE s.one`
 
 	newStateText = `INSERT INTO touched_state (one, epoch, trimmed) VALUES (true, gen_random_uuid()::text, pg_snapshot_xmin(pg_current_snapshot()))
 		ON CONFLICT DO NOTHING`
-
-	// triggersText counts the triggers that note what was touched and run in the sessions of this user.
-	triggersText = `SELECT count(*) FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
-		WHERE c.relnamespace = ` + home + ` AND t.tgname LIKE '%\_touched\_%'
-			AND (t.tgenabled = 'A' OR t.tgenabled = 'O' AND current_setting('session_replication_role') <> 'replica')`
 )
+
+// triggersText counts the triggers that note what was touched and run in the sessions of this user.
+var triggersText = `SELECT count(*) FROM pg_trigger t WHERE t.tgrelid = ANY (ARRAY[` + watchedTables() + `]) AND t.tgname LIKE '%\_touched\_%'
+	AND (t.tgenabled = 'A' OR t.tgenabled = 'O' AND current_setting('session_replication_role') <> 'replica')`
+
+// watchedTables lists the tables that have these triggers, as an SQL list of their ids.
+func watchedTables() string {
+	var ids []string
+	for _, on := range sqlstore.Watched {
+		ids = append(ids, `to_regclass('`+on.Table+`')::oid`)
+	}
+	return strings.Join(slices.Compact(ids), ", ")
+}
 
 // read reads and evicts.
 func (v *validator) read(ctx context.Context, start time.Time) error {
