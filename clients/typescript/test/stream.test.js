@@ -11,7 +11,8 @@ const { server, network } = await serve();
 const isStreamOf = (agent) => (/** @type {any} */ call) => call.path === '/v1/stream' && call.headers['x-agent-id'] === agent;
 
 /**
- * A reader who follows an author, and the author.
+ * A reader who follows an author, and a function by which the author posts. The posts are for
+ * followers: public ones would be discovered by the readers of other tests.
  * @param {string} name
  * @param {Partial<import('@freshet/client').Options>} [options]
  */
@@ -19,7 +20,7 @@ async function follower(name, options) {
   const author = connect(server.url, `author_${name}`);
   const client = connect(network.url, `reader_${name}`, options);
   await client.follow(`reader_${name}`, `author_${name}`);
-  return { client, author };
+  return { client, post: (/** @type {string} */ caption) => author.createPost({ caption, audience: { followers: true } }) };
 }
 
 /** @param {import('@freshet/client').Client} client */
@@ -31,11 +32,11 @@ const position = (id) => id.replace(/\.-\.\d+/, '');
 test('a stream tells of posts, and goes on where it was cut', async () => {
   /** @type {import('@freshet/client').FreshetError[]} */
   const broken = [];
-  const { client, author } = await follower('cut');
+  const { client, post } = await follower('cut');
   const news = client.stream({ onRetry: (cause) => broken.push(cause) });
   assert.deepEqual((await news.next()).value, { id: '0', count: 0 }, 'it begins at an empty timeline');
 
-  const first = await author.createPost({ caption: 'Rain at last' });
+  const first = await post('Rain at last');
   const told = (await news.next()).value;
   assert.deepEqual({ ...told, id: position(told.id) }, { id: `${first.id}:${first.created_at}`, count: 1 });
 
@@ -46,8 +47,8 @@ test('a stream tells of posts, and goes on where it was cut', async () => {
     instead: { status: 503, headers: { 'Content-Type': 'application/json' }, body: '{"code":50301,"msg":"not now"}' },
   });
   network.cutStreams();
-  await author.createPost({ caption: 'Snow' });
-  const last = await author.createPost({ caption: 'Sun' });
+  await post('Snow');
+  const last = await post('Sun');
   await until(async () => (await newest(client))?.id === last.id);
   mend();
   const begun = (await missed).value;
@@ -86,7 +87,7 @@ test('a stream that is refused throws', async () => {
 });
 
 test('a badge is told by the stream', async () => {
-  const { client, author } = await follower('live');
+  const { client, post } = await follower('live');
   const feed = new Feed(client, { feed: 'home' });
   await feed.refresh();
   const { badges, callback, shows } = watch();
@@ -94,7 +95,7 @@ test('a badge is told by the stream', async () => {
   await shows((badge) => badge.live);
   assert.deepEqual(badges.at(-1), { count: 0, posts: 0, live: true });
   await nextSecond();
-  const { id } = await author.createPost({ caption: 'Rain at last' });
+  const { id } = await post('Rain at last');
   await shows((badge) => badge.posts === 1 && badge.count === 1);
   const page = await feed.refresh();
   assert.ok(page.items.some((item) => item.id === id));
@@ -105,17 +106,17 @@ test('a badge is told by the stream', async () => {
   await shows((badge) => badge.live);
   stop();
   const told = badges.length;
-  await author.createPost({ caption: 'Snow' });
+  await post('Snow');
   await until(async () => (await newest(client))?.caption === 'Snow');
   assert.equal(badges.length, told, 'who has stopped it is told nothing');
 });
 
 test('a look from before a refresh does not count after it', async () => {
-  const { client, author } = await follower('quick');
+  const { client, post } = await follower('quick');
   const feed = new Feed(client, { feed: 'home' });
   await feed.refresh();
   await nextSecond();
-  await author.createPost({ caption: 'Rain' });
+  await post('Rain');
   await until(async () => (await feed.silent()).new_count === 1);
   const isLook = (/** @type {any} */ call) => call.headers['x-agent-id'] === 'reader_quick' && call.body.includes('"silent":true');
   /** @type {() => void} */
@@ -134,7 +135,7 @@ test('a look from before a refresh does not count after it', async () => {
 });
 
 test('badges of one client share a stream', async () => {
-  const { client, author } = await follower('shared');
+  const { client, post } = await follower('shared');
   const feeds = Array.from({ length: 6 }, (_, i) => new Feed(client, { feed: i % 2 ? 'home' : 'for_you' }));
   const before = network.streams();
   const first = watch();
@@ -147,10 +148,10 @@ test('badges of one client share a stream', async () => {
   });
   await Promise.all(told.map(({ shows }) => shows((badge) => badge.live)));
   assert.equal(network.streams(), before + 1);
-  await author.createPost({ caption: 'Rain at last' });
+  await post('Rain at last');
   await Promise.all([first, ...told].map(({ shows }) => shows((badge) => badge.posts === 1)));
   for (const stop of stops.splice(0, 5)) stop?.();
-  await author.createPost({ caption: 'Snow' });
+  await post('Snow');
   await told[4]?.shows((badge) => badge.posts === 2);
   assert.equal(first.badges.at(-1)?.posts, 1, 'who has stopped it is told nothing');
   for (const stop of stops) stop?.();
@@ -158,14 +159,14 @@ test('badges of one client share a stream', async () => {
 });
 
 test('a badge follows what the reader reads elsewhere', async () => {
-  const { client, author } = await follower('tabs');
+  const { client, post } = await follower('tabs');
   const tabs = [new Feed(client, { feed: 'home' }), new Feed(connect(network.url, 'reader_tabs'), { feed: 'home' })];
   await tabs[0]?.refresh();
   const [here, there] = [watch(), watch()];
   const stops = tabs.map((feed, i) => feed.badge((i === 0 ? here : there).callback, { every: 50 }));
   await Promise.all([here, there].map(({ shows }) => shows((badge) => badge.live)));
   await nextSecond();
-  for (const caption of ['Rain', 'Snow', 'Sun']) await author.createPost({ caption });
+  for (const caption of ['Rain', 'Snow', 'Sun']) await post(caption);
   await Promise.all([here, there].map(({ shows }) => shows((badge) => badge.count === 3 && badge.posts === 3)));
   await tabs[0]?.refresh();
   await Promise.all([here, there].map(({ shows }) => shows((badge) => badge.count === 0 && badge.posts === 0)));
