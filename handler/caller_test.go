@@ -62,6 +62,7 @@ func TestTildeIsTheCaller(t *testing.T) {
 
 // TestTildeOfASubject checks that an app needs no agent id where it is derived from a token.
 func TestTildeOfASubject(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	c := openContract(t, func(*configs.Config) {})
 	seedSocial(t, c.social)

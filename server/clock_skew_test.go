@@ -12,11 +12,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/internal/testenv"
 )
 
 // TestClockJumpRepeatsNothing checks that a server that runs or starts while its clock is off by
 // more than the window repeats nothing after the clock is corrected.
 func TestClockJumpRepeatsNothing(t *testing.T) {
+	testenv.WithoutRace(t)
 	const day = 24 * time.Hour
 	t.Parallel()
 	for _, jump := range []time.Duration{8 * day, -8 * day, 365 * day} {

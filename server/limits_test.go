@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/testenv"
 )
 
 // listsLengthenedBy says for each operation that writes which lists an agent can make longer with
@@ -161,6 +162,7 @@ func listOf(list string, n int) string {
 // TestLimitsBlocksAreUnlimited blocks more agents than any list of a profile may have: blocks have
 // no limit.
 func TestLimitsBlocksAreUnlimited(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	_, s := untrusted(t, embedded(t))
 	const blocks = 1200

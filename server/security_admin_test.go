@@ -99,6 +99,7 @@ func TestSecurityAdminRoutesClosed(t *testing.T) {
 // this machine. A browser sent here by another site must not get access, and a GET that takes a
 // profile for half a minute is as harmful as a POST.
 func TestSecurityDemoAdminOnlyLocal(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	cfg := embedded(t)
 	a := open(t, cfg, WithDemo())

@@ -12,6 +12,7 @@ import (
 
 	"github.com/freshet/freshet/cache"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/testenv"
 )
 
 // further returns call with the given step.
@@ -150,7 +151,7 @@ type holding struct {
 // holdersAtRandom lets calls with three request ids take steps, replay each other's and return the
 // refs they hold, in random order and repeatedly, and compares the store with the model.
 func holdersAtRandom(t *testing.T, open Open) {
-	for seed := range uint64(12) {
+	for seed := range uint64(testenv.Steps(3, 12)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			env, r := open(t, TTL), rand.New(rand.NewPCG(seed, 5))
 			replace(t, env.A, 5, refs(0, 60))

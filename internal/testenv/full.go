@@ -26,6 +26,14 @@ func Full(t testing.TB, part string) {
 	}
 }
 
+// Steps returns the length of a random test: full if the part "models" runs, otherwise few.
+func Steps(few, full int) int {
+	if InFull("models") {
+		return full
+	}
+	return few
+}
+
 // InFull reports whether FRESHET_TEST_FULL contains the part.
 func InFull(part string) bool {
 	parts := strings.Split(os.Getenv("FRESHET_TEST_FULL"), ",")

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
 )
@@ -205,6 +206,7 @@ func (s *followsCounted) Friends(ctx context.Context, agent, after string, n int
 // The number of rows read is bounded, however many friends a reader has, and however many authors
 // these follow.
 func TestSuggestionsReadFewRows(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	e := newEnv(t)
 	friends := ids("f", social.MaxFollowees)

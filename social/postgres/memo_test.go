@@ -71,7 +71,7 @@ func TestMemoDatabaseEmptied(t *testing.T) {
 			w.Change(100, func(string) {})
 			script(t, url, statement)
 			require.Empty(t, w.Different())
-			w.Change(100, func(name string) { require.Empty(t, w.Different(), name) })
+			w.Change(testenv.Steps(40, 200), func(name string) { require.Empty(t, w.Different(), name) })
 		})
 	}
 }

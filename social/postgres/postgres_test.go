@@ -142,6 +142,12 @@ func (p place) Close(b socialtest.Backend) { require.NoError(p.t, b.(*postgres.S
 
 func TestStore(t *testing.T) { socialtest.Run(t, in("")) }
 
+// TestLimits is left to the full run: the limits are those of sqlstore, which SQLite's tests check.
+func TestLimits(t *testing.T) {
+	testenv.Full(t, "models")
+	socialtest.RunLimits(t, in(""))
+}
+
 func TestModels(t *testing.T) {
 	testenv.WithoutRace(t)
 	socialtest.RunModels(t, in(""))
@@ -150,6 +156,7 @@ func TestModels(t *testing.T) {
 // TestStoreBehindPooler checks the parameters of the connection that poolers need.
 func TestStoreBehindPooler(t *testing.T) {
 	testenv.WithoutRace(t)
+	testenv.Full(t, "models")
 	socialtest.Run(t, in(forPoolers))
 }
 

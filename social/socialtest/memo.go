@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
 )
@@ -135,14 +136,17 @@ func (w *MemoWorld) Different() string {
 
 func (w *MemoWorld) compare(after string) { require.Empty(w, w.Different(), "after %s", after) }
 
-// Change makes n random changes, and calls after with the name of each. It returns how many of each
+// Change makes n changes in a random order, all kinds equally often, and calls after with the name of each. It returns how many of each
 // were not refused.
 func (w *MemoWorld) Change(n int, after func(name string)) (done map[string]int) {
 	changes := w.changes()
 	names := slices.Sorted(maps.Keys(changes))
 	done = map[string]int{}
-	for range n {
-		name := names[w.r.IntN(len(names))]
+	for i := range n {
+		if i%len(names) == 0 {
+			w.r.Shuffle(len(names), func(i, k int) { names[i], names[k] = names[k], names[i] })
+		}
+		name := names[i%len(names)]
 		err := changes[name]()
 		if err == nil {
 			done[name]++
@@ -157,7 +161,7 @@ func (w *MemoWorld) Change(n int, after func(name string)) (done map[string]int)
 func MemoInvalidated(t *testing.T, writes, reads Remembering) {
 	w := NewMemoWorld(t, writes, reads)
 	w.compare("nothing")
-	done := w.Change(400, w.compare)
+	done := w.Change(testenv.Steps(100, 400), w.compare)
 	for name := range w.changes() {
 		require.Positive(t, done[name], name)
 	}

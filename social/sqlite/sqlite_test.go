@@ -78,6 +78,7 @@ func (p place) Close(b socialtest.Backend) { require.NoError(p.t, b.(*socialsqli
 func TestStore(t *testing.T) {
 	t.Run("store", func(t *testing.T) {
 		socialtest.Run(t, inFile)
+		socialtest.RunLimits(t, inFile)
 	})
 	t.Run("queue", func(t *testing.T) {
 		jobstest.Run(t, func(t *testing.T, opts social.Options) jobs.Queue {

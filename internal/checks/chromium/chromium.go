@@ -15,13 +15,23 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+
+	"github.com/freshet/freshet/internal/testenv"
 )
 
-// The two screen sizes that pages are tested on.
+// The two usual screen sizes that pages are tested on.
 var (
 	Phone   = Screen{Name: "phone", Width: 390, Height: 844}
 	Desktop = Screen{Name: "desktop", Width: 1280, Height: 900}
 )
+
+// Screens are the sizes for a test of the whole page: one of a phone, and in the full run all.
+func Screens() []Screen {
+	if testenv.InFull("pages") {
+		return []Screen{{Name: "small", Width: 320, Height: 640}, Phone, Desktop}
+	}
+	return []Screen{Phone}
+}
 
 // Screen is the size of a window, in CSS pixels.
 type Screen struct {

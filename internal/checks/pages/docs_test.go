@@ -22,7 +22,7 @@ const (
 func TestDocsPageShowsEveryRoute(t *testing.T) {
 	t.Parallel()
 	_, url := serve(t)
-	for _, screen := range []chromium.Screen{{Name: "small", Width: 320, Height: 640}, chromium.Phone, chromium.Desktop} {
+	for _, screen := range chromium.Screens() {
 		t.Run(screen.Name, func(t *testing.T) {
 			tab := chromium.Open(t, screen)
 			tab.Go(url + "/docs")

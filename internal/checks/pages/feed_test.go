@@ -26,7 +26,7 @@ const (
 
 func TestFeedPageScrollRepeatsNothing(t *testing.T) {
 	t.Parallel()
-	for _, screen := range []chromium.Screen{chromium.Phone, chromium.Desktop} {
+	for _, screen := range chromium.Screens() {
 		t.Run(screen.Name, func(t *testing.T) {
 			_, url := serve(t)
 			tab := chromium.Open(t, screen)

@@ -55,7 +55,7 @@ func TestLabSliders(t *testing.T) {
 	testenv.Full(t, "pages")
 	t.Parallel()
 	_, url := serve(t)
-	for _, screen := range []chromium.Screen{chromium.Phone, chromium.Desktop} {
+	for _, screen := range chromium.Screens() {
 		t.Run(screen.Name, func(t *testing.T) {
 			tab := chromium.Open(t, screen)
 			tab.Go(url + "/lab")
@@ -94,7 +94,7 @@ func TestLabCurves(t *testing.T) {
 	t.Parallel()
 	_, url := serve(t)
 	const parts = `document.querySelectorAll('#curve .part').length`
-	for _, screen := range []chromium.Screen{chromium.Phone, chromium.Desktop} {
+	for _, screen := range chromium.Screens() {
 		t.Run(screen.Name, func(t *testing.T) {
 			tab := chromium.Open(t, screen)
 			tab.Go(url + "/lab")

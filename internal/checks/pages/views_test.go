@@ -77,20 +77,17 @@ func show(tab *chromium.Tab, url string, v view) {
 const tooWide = `[...document.querySelectorAll('body *')].filter((e) => Math.max(e.getBoundingClientRect().right, e.getBoundingClientRect().left + (getComputedStyle(e).overflowX === 'visible' ? e.scrollWidth : 0)) > document.documentElement.clientWidth + 1 && e.getClientRects().length)
 	.map((e) => e.tagName + '.' + e.className + '#' + e.id + ' ' + Math.round(e.getBoundingClientRect().left) + ' ' + e.scrollWidth).slice(-12)`
 
-// TestFeedPageViewWidth checks the width of all views, signed in or not, and in the full run on the
+// TestFeedPageViewWidth checks the width of all views, signed in or not, on phones, also on the
 // narrowest phones and with large text.
 func TestFeedPageViewWidth(t *testing.T) {
+	testenv.Full(t, "pages")
 	t.Parallel()
 	a, url := serve(t)
 	cfg := configs.Default()
 	cfg.Auth.Mode, cfg.Auth.JWT.Secret = configs.ModeJWT, strings.Repeat("secret", 8)
 	_, locked := serveWith(t, cfg)
 	views := viewsOf(t, a)
-	widths := []int64{390}
-	if testenv.InFull("pages") {
-		widths = append(widths, 320)
-	}
-	for _, width := range widths {
+	for _, width := range []int64{390, 320} {
 		tab := chromium.Open(t, chromium.Screen{Name: "phone", Width: width, Height: 700})
 		fits := func(name string) {
 			wide := chromium.Eval[[]float64](tab, `[document.documentElement.scrollWidth, document.documentElement.clientWidth]`)
@@ -103,9 +100,6 @@ func TestFeedPageViewWidth(t *testing.T) {
 		tab.Go(locked + "/")
 		tab.Until(`document.querySelector('#sign-in').checkVisibility()`)
 		fits("token")
-	}
-	if !testenv.InFull("pages") {
-		return
 	}
 	tab := chromium.Open(t, chromium.Phone)
 	for _, v := range views {

@@ -80,6 +80,6 @@ func TestModelWithLateCopies(t *testing.T) {
 		client.AddHook(&all)
 		other.AddHook(&all)
 		return env(t, client, other, Config{KeyPrefix: prefix, Cap: most})
-	}, 200)
+	}, testenv.Steps(60, 200))
 	t.Logf("%d copies were sent", all.sent)
 }
