@@ -20,6 +20,7 @@ import (
 	"github.com/freshet/freshet/client"
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/server"
 )
 
@@ -322,6 +323,7 @@ func TestRedirectNotFollowed(t *testing.T) {
 
 // An endless response must not fill the memory.
 func TestAnswerSizeBounded(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Encoding", "gzip")

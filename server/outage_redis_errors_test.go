@@ -18,6 +18,7 @@ import (
 // TestRedisPermissionsRevoked revokes permissions of a running server in Redis: that is an outage
 // of Redis only, during which the feed works.
 func TestRedisPermissionsRevoked(t *testing.T) {
+	testenv.Full(t, "cuts")
 	t.Parallel()
 	for name, rules := range map[string][]any{
 		"another password": {"resetpass", ">another"},

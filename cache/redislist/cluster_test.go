@@ -61,6 +61,7 @@ func TestConformanceOnCluster(t *testing.T) {
 }
 
 func TestConformanceWaitingForReplicas(t *testing.T) {
+	testenv.Full(t, "failover")
 	t.Parallel()
 	cachetest.Run(t, func(t *testing.T, ttl time.Duration) cachetest.Env {
 		client, prefix := testenv.RedisCluster(t)
@@ -146,6 +147,7 @@ func TestClusterMovedKey(t *testing.T) {
 }
 
 func TestConformanceThroughSentinel(t *testing.T) {
+	testenv.Full(t, "failover")
 	cachetest.Run(t, func(t *testing.T, ttl time.Duration) cachetest.Env {
 		client, prefix := testenv.RedisSentinel(t)
 		other, _ := testenv.RedisSentinel(t)

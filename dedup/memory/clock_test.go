@@ -114,6 +114,7 @@ func TestClockJumpShownKeptForWindow(t *testing.T) {
 // TestSetAsideUntilClockTrusted: a store cannot distinguish a clock jump from three weeks without
 // a running process, so it keeps old files for 24 hours of running time, counted across restarts.
 func TestSetAsideUntilClockTrusted(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newTimeline(t)

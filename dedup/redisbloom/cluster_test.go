@@ -31,6 +31,7 @@ func TestConformanceOnCluster(t *testing.T) {
 var one = rediskeys.Replicas{N: 1, Timeout: 5 * time.Second}
 
 func TestConformanceWaitingForReplicas(t *testing.T) {
+	testenv.Full(t, "failover")
 	t.Parallel()
 	deduptest.Run(t, func(t *testing.T, cfg dedup.Config) deduptest.Store {
 		client, prefix := testenv.RedisCluster(t)
@@ -73,6 +74,7 @@ func TestRefusedWriteWaitingForReplicas(t *testing.T) {
 }
 
 func TestConformanceThroughSentinel(t *testing.T) {
+	testenv.Full(t, "failover")
 	deduptest.Run(t, func(t *testing.T, cfg dedup.Config) deduptest.Store {
 		client, prefix := testenv.RedisSentinel(t)
 		return claiming{openAt(t, client, prefix, cfg)}

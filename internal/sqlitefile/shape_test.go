@@ -77,6 +77,7 @@ func atVersion(t *testing.T, s *sqlitefile.Schema, version int) (path string) {
 // version of each schema: the file is refused, with the name of what is missing, and not
 // changed.
 func TestIncompleteFilesRefused(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	for _, s := range schemas {
 		for version := 1; version <= len(s.Migrations); version++ {

@@ -10,8 +10,9 @@ import (
 // Full skips the test unless FRESHET_TEST_FULL contains its part or "all":
 //
 //   - alerts: faults of a running server, and their alerts
-//   - cuts: connections that are cut before and after each command
-//   - failover: a Redis Cluster or Sentinels that fail over
+//   - cuts: connections that are cut before and after each command, and rights that are revoked
+//   - failover: a Redis Cluster or Sentinels that fail over, and the suites of each store on them
+//     with replicas that confirm
 //   - judges: pages judged by Lighthouse and axe, which npm installs
 //   - kills: processes that are killed while clients write and read
 //   - models: long random models and replays of real networks

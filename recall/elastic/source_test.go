@@ -289,6 +289,7 @@ func TestGroupsAndRounds(t *testing.T) {
 }
 
 func TestRealPosts(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	posts := testenv.Posts(t)
 	s, _, _ := open(t, posts)

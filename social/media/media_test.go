@@ -559,6 +559,7 @@ func pngChunk(file []byte, name string, data []byte) []byte {
 // TestNeedCoversDecoders checks that decoders allocate no more than need estimates. It is
 // not parallel: it measures the allocations of the process.
 func TestNeedCoversDecoders(t *testing.T) {
+	testenv.WithoutRace(t)
 	const w, h = 600, 600
 	files := map[string][]byte{}
 	for name, sof := range map[string]byte{"baseline": 0xc0, "extended": 0xc1, "progressive": 0xc2} {

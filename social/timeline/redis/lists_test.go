@@ -72,9 +72,13 @@ func TestConformance(t *testing.T) { timelinetest.Run(t, oneServer) }
 
 func TestConformanceOnCluster(t *testing.T) { timelinetest.Run(t, cluster(0)) }
 
-func TestConformanceWaitingForReplicas(t *testing.T) { timelinetest.Run(t, cluster(1)) }
+func TestConformanceWaitingForReplicas(t *testing.T) {
+	testenv.Full(t, "failover")
+	timelinetest.Run(t, cluster(1))
+}
 
 func TestConformanceThroughSentinel(t *testing.T) {
+	testenv.Full(t, "failover")
 	timelinetest.Run(t, func(t *testing.T, most int) timelinetest.Env {
 		client, prefix := testenv.RedisSentinel(t)
 		other, _ := testenv.RedisSentinel(t)
