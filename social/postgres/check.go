@@ -1,9 +1,7 @@
 package postgres
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -78,13 +76,13 @@ func (s *Store) Check(ctx context.Context) (Report, error) {
 			JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = current_schema() WHERE NOT i.indisvalid ORDER BY c.relname`); err != nil {
 			return err
 		}
-		if r.Unsafe, err = texts(ctx, on, `SELECT name FROM pg_settings
-			WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit') AND setting = 'off' ORDER BY name`); err != nil {
-			return err
-		}
-		r.Schema, err = q.inspect()
+		r.Unsafe, err = texts(ctx, on, `SELECT name FROM pg_settings
+			WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit') AND setting = 'off' ORDER BY name`)
 		return err
 	})
+	if err == nil { // not within the transaction, which the lack of a privilege would abort
+		r.Schema, err = newQuerying(ctx, s.db.pool).inspect()
+	}
 	if err != nil {
 		return Report{}, dialect.Failed(ctx, "check", err)
 	}
@@ -99,15 +97,32 @@ func (s *Store) Check(ctx context.Context) (Report, error) {
 	return r, nil
 }
 
-// try runs a statement, and takes it back.
+// tryFor is how long an attempt to write may take.
+const tryFor = 5 * time.Second
+
+// try runs a statement, takes it back, and commits: also of nothing, a commit waits for the disk, and for the
+// replicas that it needs.
 func (s *Store) try(ctx context.Context, text string) error {
-	back := errors.New("taken back")
-	err := pgx.BeginTxFunc(ctx, s.db.pool, pgx.TxOptions{}, func(on pgx.Tx) error {
-		_, err := on.Exec(ctx, text)
-		return cmp.Or(err, back)
-	})
-	if errors.Is(err, back) {
-		return nil
+	ctx, cancel := context.WithTimeout(ctx, tryFor)
+	defer cancel()
+	on, err := s.db.pool.BeginTx(ctx, pgx.TxOptions{})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = on.Rollback(ctx) }()
+	part, err := on.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := part.Exec(ctx, text); err != nil {
+		return err
+	}
+	if err := part.Rollback(ctx); err != nil {
+		return err
+	}
+	err = s.db.commits.Run(func() error { return on.Commit(ctx) })
+	if ctx.Err() != nil {
+		err = s.db.commits.Explain(err, Disk)
 	}
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 
@@ -98,25 +99,25 @@ const limits = `FROM pg_settings WHERE name IN ('lock_timeout', 'statement_timeo
 // turn gives one server at a time the turn to migrate. It implements goose's SessionLocker.
 type turn struct {
 	db      *database
-	id      *int64 // of the lock
-	blocked int    // attempts that ended because tables were in use
-	limited bool   // the limits of a migration are set
+	id      *int64    // of the lock
+	blocked int       // attempts that ended because tables were in use
+	limited bool      // the limits of a migration are set
+	holder  *pgx.Conn // holds the lock if the migration goes through a pooler
 }
 
 // SessionLock waits for the turn. After an attempt that was blocked it lets others pass first, and keeps
 // the turn meanwhile: otherwise the attempts of several servers would add up.
 func (t *turn) SessionLock(ctx context.Context, conn *sql.Conn) error {
 	for n := 0; ; n++ {
-		locked, pid := false, uint32(0)
-		if err := conn.QueryRowContext(ctx, `SELECT pg_try_advisory_lock($1), pg_backend_pid()`, *t.id).Scan(&locked, &pid); err != nil {
+		locked, err := t.lock(ctx, conn)
+		if err != nil {
 			return err
 		}
 		if locked {
-			t.limited = direct(conn, pid)
 			break
 		}
 		if n%sayEvery == 1 {
-			t.db.wait(ctx, "for another server, which migrates the tables")
+			t.db.wait(ctx, "for another server, which migrates the tables: "+t.owner(ctx, conn))
 		}
 		if err := periodic.Pause(ctx, turnPause); err != nil {
 			return err
@@ -135,6 +136,64 @@ func (t *turn) SessionLock(ctx context.Context, conn *sql.Conn) error {
 	return nil
 }
 
+// lock reports whether it got the lock. A pooler in transaction mode gives each transaction another session
+// of the server: a lock of the session would also be one of its other clients, and nobody could release it.
+// So there a transaction holds the lock, on a connection that is closed afterwards.
+func (t *turn) lock(ctx context.Context, conn *sql.Conn) (locked bool, err error) {
+	pid := uint32(0)
+	if err := conn.QueryRowContext(ctx, `SELECT pg_backend_pid()`).Scan(&pid); err != nil {
+		return false, err
+	}
+	if t.limited = direct(conn, pid); t.limited {
+		err = conn.QueryRowContext(ctx, `SELECT pg_try_advisory_lock($1)`, *t.id).Scan(&locked)
+		return locked, err
+	}
+	if t.holder, err = t.db.separate(ctx); err != nil {
+		return false, err
+	}
+	if _, err = t.holder.Exec(ctx, `BEGIN`); err == nil {
+		_, err = t.holder.Exec(ctx, `SELECT set_config(name, '0', true) `+limits)
+	}
+	if err == nil {
+		err = t.holder.QueryRow(ctx, `SELECT pg_try_advisory_xact_lock($1)`, *t.id).Scan(&locked)
+	}
+	if !locked {
+		err = errors.Join(err, t.unhold(ctx))
+	}
+	return locked, err
+}
+
+// unhold ends the transaction that holds the lock.
+func (t *turn) unhold(ctx context.Context) error {
+	_, err := t.holder.Exec(ctx, `ROLLBACK`)
+	err = errors.Join(err, t.holder.Close(ctx))
+	t.holder = nil
+	return err
+}
+
+// separate opens a connection that is not one of the pool, which may allow only one.
+func (d *database) separate(ctx context.Context) (*pgx.Conn, error) {
+	pool := d.pool.Config()
+	if err := pool.BeforeConnect(ctx, pool.ConnConfig); err != nil {
+		return nil, err
+	}
+	return pgx.ConnectConfig(ctx, pool.ConnConfig)
+}
+
+// owner describes the process that has the lock. It may be a session of a pooler that kept a lock which
+// nobody releases: 0.1.0 left such locks behind.
+func (t *turn) owner(ctx context.Context, conn *sql.Conn) (text string) {
+	err := conn.QueryRowContext(ctx, `SELECT 'process ' || a.pid || ' (' || coalesce(nullif(a.application_name, ''), 'unknown') ||
+			', ' || coalesce(a.state || ' since ' || to_char(a.state_change AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), 'unknown') || ')'
+		FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
+		WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1 AND (l.classid::bigint << 32) | l.objid::bigint = $1
+			AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()) LIMIT 1`, *t.id).Scan(&text)
+	if err != nil || text == "" {
+		return "see pg_locks and pg_stat_activity"
+	}
+	return text + ". If that is a pooler's and no server migrates, end it with pg_terminate_backend"
+}
+
 // direct reports whether a connection leads to the process of the server that has a number. A pooler
 // reports another one, and in transaction mode a setting would apply to other clients.
 func direct(conn *sql.Conn, pid uint32) (yes bool) {
@@ -148,6 +207,9 @@ func direct(conn *sql.Conn, pid uint32) (yes bool) {
 
 // SessionUnlock ends the turn.
 func (t *turn) SessionUnlock(ctx context.Context, conn *sql.Conn) error {
+	if t.holder != nil {
+		return t.unhold(ctx)
+	}
 	_, err := conn.ExecContext(ctx, `SELECT pg_advisory_unlock($1)`, *t.id)
 	if t.limited {
 		_, reset := conn.ExecContext(ctx, `SELECT set_config(name, reset_val, false) `+limits)
