@@ -114,7 +114,10 @@ func (s *Schema) check(ctx context.Context, db Connection) (version int, err err
 	return version, s.checkShape(ctx, db, version)
 }
 
-// checkNewer returns an error unless a file of a newer version permits programs of this version.
+// ErrNewer means that a file was written by a newer version, and that this one cannot use it.
+var ErrNewer = errors.New("this data was written by a newer freshet")
+
+// checkNewer returns [ErrNewer] unless a file of a newer version permits programs of this version.
 func (s *Schema) checkNewer(ctx context.Context, db Connection, version int) error {
 	oldest := version // for a file without this information
 	var says bool
@@ -127,8 +130,8 @@ func (s *Schema) checkNewer(ctx context.Context, db Connection, version int) err
 		}
 	}
 	if oldest > len(s.Migrations) {
-		return fmt.Errorf("this data was written by a newer freshet (schema %d requires a version that supports schema %d; this one supports up to %d); upgrade freshet or choose another data_dir",
-			version, oldest, len(s.Migrations))
+		return fmt.Errorf("%w (schema %d requires a version that supports schema %d; this one supports up to %d); upgrade freshet or choose another data_dir",
+			ErrNewer, version, oldest, len(s.Migrations))
 	}
 	return nil
 }

@@ -102,6 +102,12 @@ func TestDoctorMigratesNothing(t *testing.T) {
 				assert.Equal(t, pragma, version)
 			}
 		}
+		_, err = db.ExecContext(t.Context(), "UPDATE freshet_schema SET oldest = 99; PRAGMA user_version = 99")
+		require.NoError(t, err)
+		found := about(t, Check(t.Context(), cfg, Options{}), what)
+		assert.Equal(t, Broken, found.Level)
+		assert.Contains(t, found.Detail, "requires a version that supports schema 99")
+		assert.Equal(t, "upgrade freshet", found.Fix, "the data is whole")
 		require.NoError(t, db.Close())
 	}
 }

@@ -76,6 +76,8 @@ func (d *doctor) checkSQLite(ctx context.Context, what, path string, schema *sql
 	switch {
 	case errors.Is(err, fs.ErrPermission):
 		d.report(Broken, what, "run the doctor as the user of the server, or give that user data_dir with all in it (chown -R)", "%v", err)
+	case errors.Is(err, sqlitefile.ErrNewer):
+		d.report(Broken, what, "upgrade freshet", "%v", err)
 	case err != nil:
 		d.report(Broken, what, "restore the file from a backup, or move it away to start with an empty one", "%v", err)
 	case version.File < version.Known:
