@@ -13,7 +13,6 @@ import (
 func TestDoctorListsStore(t *testing.T) {
 	t.Parallel()
 	for setting, want := range map[string]string{
-		"":    "could not be read",
 		"128": "a skiplist, about 120 bytes a post; with 512",
 		"502": "a skiplist",
 		"503": "listpacks, about 40 bytes",
@@ -24,6 +23,7 @@ func TestDoctorListsStore(t *testing.T) {
 		assert.Contains(t, found.Detail, want, setting)
 	}
 	assert.Contains(t, judgeLists(connect.Settings{Listpack: "512"}, 1000).Detail, "with 1003")
+	assert.Empty(t, judgeLists(connect.Settings{}, 500), "a check that could not run is not ok")
 }
 
 // TestDoctorListsRedis checks that the Redis of the lists may evict, and need not

@@ -181,7 +181,8 @@ func (d *doctor) checkLists(redis string, masters []connect.Master) {
 	d.judge(redis, masters, "lists", func(s connect.Settings) Finding { return judgeLists(s, d.cfg.Timeline.Cap) })
 }
 
-// judge reports each master with a bad setting, or one OK finding if there is none.
+// judge reports each master with a bad setting, or one OK finding if there is none, and nothing for
+// an empty finding.
 func (d *doctor) judge(redis string, masters []connect.Master, what string, judge func(connect.Settings) Finding) {
 	var good *Finding
 	differ := false
@@ -190,6 +191,9 @@ func (d *doctor) judge(redis string, masters []connect.Master, what string, judg
 			continue
 		}
 		found := judge(n.Settings)
+		if found.Detail == "" {
+			continue
+		}
 		if n.Settings.Inferred && n.Settings.Policy != "" {
 			found.Detail += " (from INFO: CONFIG GET is refused)"
 		}
@@ -253,13 +257,13 @@ func judgeMemory(s connect.Settings, need int64) Finding {
 }
 
 // judgeLists reports how Redis stores the lists of timelines. Both encodings are fine: one costs
-// memory, the other time.
+// memory, the other time. So there is nothing to report if the setting cannot be read.
 func judgeLists(s connect.Settings, most int) Finding {
 	const own = 3 // members of a list that are not posts
 	entries, err := strconv.Atoi(s.Listpack)
 	switch {
 	case err != nil:
-		return Finding{Level: OK, Detail: "zset-max-listpack-entries could not be read: the memory of timelines depends on it"}
+		return Finding{}
 	case entries < most+own:
 		return Finding{Level: OK, Detail: fmt.Sprintf("zset-max-listpack-entries %d: a full list of a timeline is a skiplist, "+
 			"about 120 bytes a post; with %d it takes a third of that", entries, max(512, most+own))}
