@@ -4,7 +4,7 @@ import type { Ask, Client } from './client.js';
 import { FreshetError } from './errors.js';
 import type { CallOptions } from './options.js';
 import type { FeedName, Page } from './types.js';
-import { newID, reasonOf, throwIfAborted } from './wait.js';
+import { newID, onAbort, reasonOf, throwIfAborted } from './wait.js';
 
 /** Options for all pages of a {@link Feed}. */
 export interface FeedOptions {
@@ -153,7 +153,7 @@ export class Feed<Own = unknown> {
       const until = call.until || performance.now() + remembered;
       if (performance.now() < until) this.#open.push({ ...call, again: true, until });
     };
-    signal?.addEventListener('abort', note, { once: true });
+    const end = onAbort(signal, note);
     try {
       const page = await this.client.feed<Own>(call.ask, options);
       // The answer arrived together with the abort: the page belongs to the call that reuses the
@@ -164,7 +164,7 @@ export class Feed<Own = unknown> {
       if (!signal?.aborted && mayBeAnswered(error, call.again)) note();
       throw error;
     } finally {
-      signal?.removeEventListener('abort', note);
+      end();
     }
   }
 }

@@ -8,23 +8,54 @@ export function throwIfAborted(signal?: AbortSignal): void {
   if (signal?.aborted) throw reasonOf(signal);
 }
 
+/** What waits for a signal, and the listener that calls it. */
+interface Waiting {
+  readonly calls: Set<() => void>;
+  readonly listener: () => void;
+}
+
+const waiting = new WeakMap<AbortSignal, Waiting>();
+
+/**
+ * Calls a function when the signal is aborted. Returns a function that ends that. All of a signal
+ * share one listener: an app may pass one signal to many calls at once, and Node warns of a leak
+ * at the eleventh listener.
+ */
+export function onAbort(signal: AbortSignal | undefined, call: () => void): () => void {
+  if (!signal) return () => {};
+  let all = waiting.get(signal);
+  if (!all) {
+    const calls = new Set<() => void>();
+    all = { calls, listener: () => { for (const one of [...calls]) one(); } };
+    waiting.set(signal, all);
+    signal.addEventListener('abort', all.listener);
+  }
+  const { calls, listener } = all;
+  calls.add(call);
+  return () => {
+    if (!calls.delete(call) || calls.size > 0) return;
+    waiting.delete(signal);
+    signal.removeEventListener('abort', listener);
+  };
+}
+
 /**
  * Settles like the promise, or rejects as soon as one of the signals is aborted, even if the
  * promise ignores it.
  */
 export async function unlessAborted<T>(promise: Promise<T>, ...signals: (AbortSignal | undefined)[]): Promise<T> {
-  let aborted = () => {};
+  let ends: (() => void)[] = [];
   try {
     return await Promise.race([promise, new Promise<never>((_, reject) => {
-      aborted = () => {
+      const aborted = () => {
         const first = signals.find((signal) => signal?.aborted);
         if (first) reject(reasonOf(first));
       };
-      for (const signal of signals) signal?.addEventListener('abort', aborted);
+      ends = signals.map((signal) => onAbort(signal, aborted));
       aborted();
     })]);
   } finally {
-    for (const signal of signals) signal?.removeEventListener('abort', aborted);
+    for (const end of ends) end();
   }
 }
 
@@ -44,14 +75,13 @@ export async function sleep(ms: number, ...signals: (AbortSignal | undefined)[])
 /** A renewable time limit, which is also ended by the caller's signal. */
 export class Deadline {
   readonly #controller = new AbortController();
-  readonly #outer: AbortSignal | undefined;
+  readonly #leave: () => void;
   readonly #abort = () => this.#controller.abort();
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(ms: number, outer?: AbortSignal) {
-    this.#outer = outer;
     throwIfAborted(outer);
-    outer?.addEventListener('abort', this.#abort, { once: true });
+    this.#leave = onAbort(outer, this.#abort);
     this.renew(ms);
   }
 
@@ -67,7 +97,7 @@ export class Deadline {
   /** Ends it and aborts everything that still uses its signal. */
   end(): void {
     clearTimeout(this.#timer);
-    this.#outer?.removeEventListener('abort', this.#abort);
+    this.#leave();
     this.#abort();
   }
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
 import { Feed } from '@freshet/client';
 import { connect, serve, until } from './helpers.js';
@@ -238,6 +239,25 @@ test('changes with a body are made one after the other', async () => {
   const profile = await client.profile('ana');
   assert.deepEqual([profile.langs, profile.muted_authors], [['de'], ['eve']]);
   assert.deepEqual(profile.interests, { rain: 1 });
+});
+
+test('one signal of many calls has one listener, and none after them', async () => {
+  const client = connect(server.url, 'reader');
+  const feeds = Array.from({ length: 12 }, () => new Feed(client));
+  const leaves = new AbortController();
+  const { signal } = leaves;
+  const listeners = () => getEventListeners(signal, 'abort').length;
+  const all = [...feeds.map((feed) => feed.refresh({ signal })), ...feeds.map(() => client.timeline({ signal })), ...feeds.map((_, i) => client.putProfile(`r${i % 2}`, {}, { signal }))];
+  const settled = Promise.allSettled(all);
+  const most = listeners();
+  await settled;
+  assert.deepEqual([most, listeners()], [1, 0], 'Node warns of a leak at the eleventh');
+
+  const none = connect('http://127.0.0.1:1', 'reader', { pause: 60_000 });
+  const waiting = Array.from({ length: 12 }, () => assert.rejects(none.guest({ signal }), { message: 'the reader leaves' }));
+  setTimeout(() => leaves.abort(new Error('the reader leaves')), 20);
+  await Promise.all(waiting);
+  assert.equal(listeners(), 0);
 });
 
 test('a client works where signals and crypto have what React Native has', async (t) => {
