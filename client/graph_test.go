@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -17,6 +18,36 @@ import (
 
 // TestIngestGraph sends follows in columns and as events, and checks the lines that the server
 // receives.
+// TestHeadersOfFollows checks that the names of columns are no follow, and that CSV is told what to do.
+func TestHeadersOfFollows(t *testing.T) {
+	t.Parallel()
+	var got []string
+	c := connect(t, serve(t, func(w http.ResponseWriter, r *http.Request) {
+		zr, err := gzip.NewReader(r.Body)
+		require.NoError(t, err)
+		body, err := io.ReadAll(zr)
+		require.NoError(t, err)
+		got = strings.Split(strings.TrimSuffix(string(body), "\n"), "\n")
+		answer(w, 200, fmt.Sprintf(`{"code":0,"msg":"success","data":{"accepted":%d,"rejected":0,"errors":[]}}`, len(got)))
+	}))
+	for file, follows := range map[string]int{
+		"Follower\tFollowee\r\na\tb\n":   1,
+		"FOLLOWER_ID\tAUTHOR_ID\na\tb\n": 1,
+		"agent_id\tauthor_id\na\tb\n":    1,
+		"a\tb\nfollower\tauthor\nc\td\n": 2,
+		"a\tb\nagent\tauthor\n":          2, // agents may have such names
+		"follower\tb\n":                  1,
+	} {
+		_, err := c.IngestGraph(t.Context(), strings.NewReader(file), time.Now(), nil)
+		require.NoError(t, err)
+		require.Len(t, got, follows, file)
+	}
+	var reason string
+	_, err := c.IngestGraph(t.Context(), strings.NewReader("Account address,Show boosts\n"), time.Now(), func(r client.Rejection) { reason = r.Reason })
+	require.NoError(t, err)
+	require.Contains(t, reason, "of a CSV file, write these two columns, with a tab")
+}
+
 func TestIngestGraph(t *testing.T) {
 	t.Parallel()
 	var got []string

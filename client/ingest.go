@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 	"time"
 
 	"github.com/klauspost/compress/gzip"
@@ -238,10 +239,14 @@ func (c *Client) IngestGraph(ctx context.Context, r io.Reader, at time.Time, rej
 	return c.upload(ctx, r, upload{path: "/v1/graph/events", table: true, convert: f.event, reject: reject})
 }
 
+// names matches a first line with the names of the columns, as spreadsheets and databases write them.
+var names = regexp.MustCompile(`(?i)^(follower|agent)([_ ]?id)?\t(author|followee|followed|following)([_ ]?id)?$`)
+
 // followLines converts lines to events.
 type followLines struct {
-	at  time.Time
-	buf bytes.Buffer
+	at    time.Time
+	buf   bytes.Buffer
+	began bool // a line of columns was read
 }
 
 // event returns the line as an event, valid until the next call; nil for the header line.
@@ -249,12 +254,16 @@ func (f *followLines) event(line []byte) ([]byte, error) {
 	if line[0] == '{' {
 		return line, nil
 	}
-	if string(line) == "follower\tauthor" {
-		return nil, nil
-	}
 	follower, author, ok := bytes.Cut(line, []byte("\t"))
-	if !ok || bytes.ContainsRune(author, '\t') {
+	first := !f.began
+	f.began = true
+	switch {
+	case !ok && bytes.ContainsAny(line, ",;"):
+		return nil, errors.New("the line is neither a JSON event nor two columns, follower and author, separated by a tab; of a CSV file, write these two columns, with a tab and without quotes")
+	case !ok || bytes.ContainsRune(author, '\t'):
 		return nil, errors.New("the line is neither a JSON event nor two columns, follower and author, separated by a tab")
+	case string(line) == "follower\tauthor", first && names.Match(line):
+		return nil, nil
 	}
 	f.buf.Reset()
 	err := json.NewEncoder(&f.buf).Encode(followEvent{"follow.created", followData{string(follower), string(author), f.at}})
