@@ -25,10 +25,12 @@ test('the example reads, scrolls and shows what is new', { skip: missing && 'the
   assert.equal(new Set(ids).size, 20, 'nothing comes twice');
 
   await nextSecond();
-  await connect(server.url, 'author').createPost({ caption: 'Rain at last' });
+  await connect(server.url, 'author').createPost({ caption: 'مطر: Rain at last' });
   await page.shows('document.getElementById("badge").textContent.endsWith(" new")');
   // The badge may have told of a post of the demo, and the author's may come a moment later.
   await page.shows('document.getElementById("items").textContent.includes("Rain at last") || document.getElementById("refresh").click()');
+  const texts = 'Array.from(document.querySelectorAll("#items li *"))';
+  assert.ok(await page.evaluate(`${texts}.some((text) => text.textContent.startsWith("مطر") && getComputedStyle(text).direction === "rtl")`), 'Arabic runs from right to left');
   await page.evaluate(`document.querySelector("#items li").prepend("${'x'.repeat(300)}")`);
   assert.ok(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), 'a long word is broken');
   assert.equal(await page.evaluate('document.getElementById("status").textContent'), '');
