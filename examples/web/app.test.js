@@ -23,6 +23,7 @@ test('a reader signs in from another origin, scrolls, likes, posts and sees what
   await page.shows(press('#sign-in'));
   await page.shows(`${lines} >= 10`);
   await page.shows(`${end} || ${lines} >= 30`);
+  assert.deepEqual(await page.evaluate('["textarea", "li p"].map((one) => document.querySelector(one)?.dir)'), ['auto', 'auto'], 'Arabic runs from right to left');
   const before = await page.evaluate(ids);
   assert.equal(new Set(before).size, before.length, 'nothing comes twice');
 

@@ -23,7 +23,7 @@ export function Composer({ client, onPost }: { client: Client; onPost: (post: Po
   };
   return (
     <form ref={form} onSubmit={submit}>
-      <textarea name="caption" aria-label="New post" required placeholder="What is new? #tags are read" />
+      <textarea name="caption" dir="auto" aria-label="New post" required placeholder="What is new? #tags are read" />
       <button id="publish" disabled={publish.isPending}>Publish</button>
       <p role="alert">{publish.error?.message}</p>
     </form>

@@ -63,9 +63,8 @@ export function List({ session }: { session: Session }) {
       <ol>
         {entries.map((entry) => (
           <li key={entry.id} data-id={entry.id}>
-            {isPost(entry) ? entry.caption : entry.title}
-            <br />
-            {isPost(entry) && <small>{entry.author.name || entry.author.id} </small>}
+            <p dir="auto">{isPost(entry) ? entry.caption : entry.title}</p>
+            {isPost(entry) && <small><bdi>{entry.author.name || entry.author.id}</bdi> </small>}
             {isPost(entry) && <button className="like" aria-pressed={entry.in_feed.has_liked} onClick={() => like.mutate(entry)}>{entry.likes} likes</button>}
           </li>
         ))}
