@@ -16,8 +16,6 @@ import (
 	"github.com/freshet/freshet/client"
 )
 
-// TestIngestGraph sends follows in columns and as events, and checks the lines that the server
-// receives.
 // TestHeadersOfFollows checks that the names of columns are no follow, and that CSV is told what to do.
 func TestHeadersOfFollows(t *testing.T) {
 	t.Parallel()
@@ -48,6 +46,8 @@ func TestHeadersOfFollows(t *testing.T) {
 	require.Contains(t, reason, "of a CSV file, write these two columns, with a tab")
 }
 
+// TestIngestGraph sends follows in columns and as events, and checks the lines that the server
+// receives.
 func TestIngestGraph(t *testing.T) {
 	t.Parallel()
 	var got []string
