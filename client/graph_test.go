@@ -43,7 +43,7 @@ func TestHeadersOfFollows(t *testing.T) {
 	var reason string
 	_, err := c.IngestGraph(t.Context(), strings.NewReader("Account address,Show boosts\n"), time.Now(), func(r client.Rejection) { reason = r.Reason })
 	require.NoError(t, err)
-	require.Contains(t, reason, "of a CSV file, write these two columns, with a tab")
+	require.Contains(t, reason, "from a CSV file, write these two columns, with a tab")
 }
 
 // TestIngestGraph sends follows in columns and as events, and checks the lines that the server

@@ -239,8 +239,10 @@ func (c *Client) IngestGraph(ctx context.Context, r io.Reader, at time.Time, rej
 	return c.upload(ctx, r, upload{path: "/v1/graph/events", table: true, convert: f.event, reject: reject})
 }
 
-// names matches a first line with the names of the columns, as spreadsheets and databases write them.
-var names = regexp.MustCompile(`(?i)^(follower|agent)([_ ]?id)?\t(author|followee|followed|following)([_ ]?id)?$`)
+// columnNames matches a first line with the names of the columns, as spreadsheets and databases write them.
+var columnNames = regexp.MustCompile(`(?i)^(follower|agent)([_ ]?id)?\t(author|followee|followed|following)([_ ]?id)?$`)
+
+var errNoFollow = errors.New("the line is neither a JSON event nor two columns, follower and author, separated by a tab")
 
 // followLines converts lines to events.
 type followLines struct {
@@ -259,10 +261,10 @@ func (f *followLines) event(line []byte) ([]byte, error) {
 	f.began = true
 	switch {
 	case !ok && bytes.ContainsAny(line, ",;"):
-		return nil, errors.New("the line is neither a JSON event nor two columns, follower and author, separated by a tab; of a CSV file, write these two columns, with a tab and without quotes")
+		return nil, fmt.Errorf("%w; from a CSV file, write these two columns, with a tab and without quotes", errNoFollow)
 	case !ok || bytes.ContainsRune(author, '\t'):
-		return nil, errors.New("the line is neither a JSON event nor two columns, follower and author, separated by a tab")
-	case string(line) == "follower\tauthor", first && names.Match(line):
+		return nil, errNoFollow
+	case string(line) == "follower\tauthor", first && columnNames.Match(line):
 		return nil, nil
 	}
 	f.buf.Reset()

@@ -11,8 +11,8 @@ import (
 //
 //   - alerts: faults of a running server, and their alerts
 //   - cuts: connections that are cut before and after each command, and rights that are revoked
-//   - failover: a Redis Cluster or Sentinels that fail over, and the suites of each store on them
-//     with replicas that confirm
+//   - failover: a Redis Cluster or Sentinels that fail over, and the suite of each store through
+//     Sentinels and with replicas that confirm each write
 //   - judges: pages judged by Lighthouse and axe, which npm installs
 //   - kills: processes that are killed while clients write and read
 //   - models: long random models and replays of real networks
@@ -27,7 +27,8 @@ func Full(t testing.TB, part string) {
 	}
 }
 
-// Steps returns the length of a random test: full if the part "models" runs, otherwise few.
+// Steps returns the size of a test whose cases are many or random: full if the part "models" runs,
+// otherwise few.
 func Steps(few, full int) int {
 	if InFull("models") {
 		return full

@@ -100,8 +100,8 @@ func (s *Store) Check(ctx context.Context) (Report, error) {
 // tryFor is how long an attempt to write may take.
 const tryFor = 5 * time.Second
 
-// try runs a statement, takes it back, and commits: also of nothing, a commit waits for the disk, and for the
-// replicas that it needs.
+// try runs a statement, rolls it back to a savepoint, and commits. That stores nothing, but the commit
+// waits for the disk, and for the replicas that it needs, as that of a post does.
 func (s *Store) try(ctx context.Context, text string) error {
 	ctx, cancel := context.WithTimeout(ctx, tryFor)
 	defer cancel()

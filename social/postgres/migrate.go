@@ -144,26 +144,34 @@ func (t *turn) lock(ctx context.Context, conn *sql.Conn) (locked bool, err error
 	if err := conn.QueryRowContext(ctx, `SELECT pg_backend_pid()`).Scan(&pid); err != nil {
 		return false, err
 	}
-	if t.limited = direct(conn, pid); t.limited {
+	t.limited = direct(conn, pid)
+	if t.limited {
 		err = conn.QueryRowContext(ctx, `SELECT pg_try_advisory_lock($1)`, *t.id).Scan(&locked)
 		return locked, err
 	}
-	if t.holder, err = t.db.separate(ctx); err != nil {
+	t.holder, err = t.db.separate(ctx)
+	if err != nil {
 		return false, err
 	}
-	if _, err = t.holder.Exec(ctx, `BEGIN`); err == nil {
-		_, err = t.holder.Exec(ctx, `SELECT set_config(name, '0', true) `+limits)
-	}
-	if err == nil {
-		err = t.holder.QueryRow(ctx, `SELECT pg_try_advisory_xact_lock($1)`, *t.id).Scan(&locked)
-	}
+	locked, err = hold(ctx, t.holder, *t.id)
 	if !locked {
 		err = errors.Join(err, t.unhold(ctx))
 	}
 	return locked, err
 }
 
-// unhold ends the transaction that holds the lock.
+// hold begins a transaction that takes the lock, and that no time limit ends.
+func hold(ctx context.Context, conn *pgx.Conn, id int64) (locked bool, err error) {
+	for _, text := range []string{`BEGIN`, `SELECT set_config(name, '0', true) ` + limits} {
+		if _, err := conn.Exec(ctx, text); err != nil {
+			return false, err
+		}
+	}
+	err = conn.QueryRow(ctx, `SELECT pg_try_advisory_xact_lock($1)`, id).Scan(&locked)
+	return locked, err
+}
+
+// unhold ends the transaction that holds the lock, and its connection.
 func (t *turn) unhold(ctx context.Context) error {
 	_, err := t.holder.Exec(ctx, `ROLLBACK`)
 	err = errors.Join(err, t.holder.Close(ctx))

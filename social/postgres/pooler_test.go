@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/url"
+	"regexp"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -178,7 +179,8 @@ func TestCheckTriesCommit(t *testing.T) {
 	t.Cleanup(func() { _ = s.Close() })
 	r, err := s.Check(t.Context())
 	require.NoError(t, err)
-	require.ErrorContains(t, r.Refused, Disk+" took 5s to store a commit")
+	require.Error(t, r.Refused)
+	require.Regexp(t, regexp.QuoteMeta(Disk)+` took \d+s to store a commit`, r.Refused.Error())
 }
 
 // storesNothing forwards connections, and swallows commits after a statement that contains a text.

@@ -136,8 +136,8 @@ func (w *MemoWorld) Different() string {
 
 func (w *MemoWorld) compare(after string) { require.Empty(w, w.Different(), "after %s", after) }
 
-// Change makes n changes in a random order, all kinds equally often, and calls after with the name of each. It returns how many of each
-// were not refused.
+// Change makes n changes in a random order, all kinds equally often, and calls after with the name of
+// each. It returns how many of each were not refused.
 func (w *MemoWorld) Change(n int, after func(name string)) (done map[string]int) {
 	changes := w.changes()
 	names := slices.Sorted(maps.Keys(changes))

@@ -77,8 +77,8 @@ func show(tab *chromium.Tab, url string, v view) {
 const tooWide = `[...document.querySelectorAll('body *')].filter((e) => Math.max(e.getBoundingClientRect().right, e.getBoundingClientRect().left + (getComputedStyle(e).overflowX === 'visible' ? e.scrollWidth : 0)) > document.documentElement.clientWidth + 1 && e.getClientRects().length)
 	.map((e) => e.tagName + '.' + e.className + '#' + e.id + ' ' + Math.round(e.getBoundingClientRect().left) + ' ' + e.scrollWidth).slice(-12)`
 
-// TestFeedPageViewWidth checks the width of all views, signed in or not, on phones, also on the
-// narrowest phones and with large text.
+// TestFeedPageViewWidth checks the width of all views, signed in or not, on phones, on the
+// narrowest phones, and with large text.
 func TestFeedPageViewWidth(t *testing.T) {
 	testenv.Full(t, "pages")
 	t.Parallel()
