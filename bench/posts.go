@@ -38,15 +38,15 @@ func (b *bench) postsServices(ctx context.Context) (results []Result, err error)
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.stop()) }()
-	c, err := dial(ctx, s.addr)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = c.conn.Close() }()
-	w := &writing{b: b, s: s, c: c, keys: rediskeys.For(b.services.redis, b.prefix())}
+	w := &writing{b: b, s: s, keys: rediskeys.For(b.services.redis, b.prefix())}
 	if err := w.warm(ctx, names(b.people().fans, fan)); err != nil {
 		return nil, err
 	}
+	w.c, err = dial(ctx, s.addr) // now: a server closes a connection that sends no request for long
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = w.c.conn.Close() }()
 	for _, part := range []func(context.Context) (Result, error){w.publishing, w.unfollowing} {
 		r, err := part(ctx)
 		if err != nil {
