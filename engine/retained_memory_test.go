@@ -47,6 +47,7 @@ func (nowhere) Keep(string, []string, time.Time) error { return nil }
 // While Redis is down, the pages that a server remembers must not retain the recall answers they
 // were chosen from.
 func TestSessionlessPagesRetainNoAnswers(t *testing.T) {
+	testenv.WithoutRace(t)
 	const n, idBytes, pages = 2000, 200, 100 // the ids of an answer take 400 kB
 	items := make([]feed.Item, n)
 	for i := range items {

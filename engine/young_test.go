@@ -14,6 +14,7 @@ import (
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
+	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/recall"
 )
 
@@ -69,6 +70,7 @@ func refreshOf(agent string) engine.Request {
 // TestExplorationBeyondRecall: items that better ones hide from recall are explored too, within some
 // seconds all of them, with one query a second for all readers. An explanation draws the same.
 func TestExplorationBeyondRecall(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	r, source := youngRig(t, 0.5, 300)
 	shown := map[string]int{}

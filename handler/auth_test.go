@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/testenv"
 )
 
 func TestHeaderModeAgentID(t *testing.T) {
@@ -117,6 +118,7 @@ func TestDemoAdminRoutesLocalOnly(t *testing.T) {
 // TestCrossSiteRequestsRefused sends requests that a form or a script of another site can send,
 // for an agent that a gateway identifies by a cookie.
 func TestCrossSiteRequestsRefused(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	const listed = "https://app.example.com"
 	routes := []struct{ method, path, kind, body string }{

@@ -498,6 +498,7 @@ func byTokens(cfg *configs.Config) {
 
 // A server that requires tokens refuses with the same response shapes, and names the scheme.
 func TestContractTokens(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	c := openContract(t, byTokens)
 	for op, route := range contractCases() {

@@ -22,6 +22,7 @@ import (
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
+	"github.com/freshet/freshet/internal/testenv"
 )
 
 const line = `{"id":"a","title":"A","update_time":1}` + "\n"
@@ -130,6 +131,7 @@ func TestUploadTruncatedGzip(t *testing.T) {
 }
 
 func TestUploadGzipBomb(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	var read int64
 	f := newFixture(t, func(_ *Config, d *Deps) {
@@ -165,6 +167,7 @@ func TestUploadGzipBomb(t *testing.T) {
 }
 
 func TestUploadOversizedBody(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	f := newFixture(t, nil)
 	t.Run("announced", func(t *testing.T) {

@@ -21,6 +21,7 @@ import (
 
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/testenv"
 )
 
 // handClock is a clock that tests advance.
@@ -184,6 +185,7 @@ func TestRateLimitConcurrentCalls(t *testing.T) {
 }
 
 func TestRateLimitBucketsBounded(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	clock := &handClock{}
 	l, err := newLimiter(1, 100, clock.Now)

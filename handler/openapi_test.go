@@ -27,6 +27,7 @@ func loadDescription(t *testing.T, social bool) *openapi3.T {
 
 // The validator also checks every example against its schema.
 func TestOpenAPIValid(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	doc := loadDescription(t, true)
 	require.NoError(t, doc.Validate(t.Context(), openapi3.EnableExamplesValidation()))

@@ -17,12 +17,14 @@ import (
 
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/testenv"
 )
 
 // TestIfMatchEveryRoute calls every described route that writes with the tag of another
 // version. It must be refused, because the version differs or because the route supports no
 // conditions.
 func TestIfMatchEveryRoute(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	c := openContract(t, func(*configs.Config) {})
 	cases, honoured := contractCases(), []string(nil)

@@ -37,13 +37,17 @@ func TestFeedModel(t *testing.T) {
 		first = uint64(time.Now().UnixNano())
 	}
 	for _, m := range modes {
+		steps := *modelSteps
+		if m.name == "services" { // its steps take far longer
+			steps = testenv.Steps(steps/2, steps)
+		}
 		for i := range count {
 			seed := first + uint64(i)
 			t.Run(fmt.Sprintf("%s/seed %d", m.name, seed), func(t *testing.T) {
 				t.Parallel()
 				w := newWorld(t, m, seed)
 				defer w.tell(t)
-				for range *modelSteps {
+				for range steps {
 					w.step(t)
 				}
 				for agent := range w.readers {

@@ -177,7 +177,7 @@ func TestRedisKeyOfWrongType(t *testing.T) {
 	t.Parallel()
 	cfg, r := ownRedis(t)
 	a := open(t, cfg, WithClock(at(noon).Now), shortPauses)
-	put(t, a, madeItems(400)...)
+	put(t, a, madeItems(100)...)
 	admin := redis.NewClient(&redis.Options{Addr: r.Addr})
 	t.Cleanup(func() { _ = admin.Close() })
 	keys := rediskeys.For(admin, cfg.Redis.KeyPrefix)

@@ -187,6 +187,7 @@ func TestLateCallIsNoClockJump(t *testing.T) {
 }
 
 func TestIdleDayIsNoClockJump(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newTimeline(t)

@@ -78,7 +78,6 @@ func (p place) Close(b socialtest.Backend) { require.NoError(p.t, b.(*socialsqli
 func TestStore(t *testing.T) {
 	t.Run("store", func(t *testing.T) {
 		socialtest.Run(t, inFile)
-		socialtest.RunLimits(t, inFile)
 	})
 	t.Run("queue", func(t *testing.T) {
 		jobstest.Run(t, func(t *testing.T, opts social.Options) jobs.Queue {
@@ -90,6 +89,11 @@ func TestStore(t *testing.T) {
 
 func inFile(t *testing.T, opts social.Options) socialtest.Place {
 	return place{t, filepath.Join(t.TempDir(), "social.db"), opts}
+}
+
+func TestLimits(t *testing.T) {
+	testenv.WithoutRace(t)
+	socialtest.RunLimits(t, inFile)
 }
 
 func TestModels(t *testing.T) {
@@ -109,13 +113,18 @@ func newer(t *testing.T, oldest int) (path string) {
 	return path
 }
 
-// TestFileOfNewerVersion has columns and a table that this version does not know, and states
-// whether this version can use it.
-func TestFileOfNewerVersion(t *testing.T) {
+// TestStoreInFileOfNewerVersion runs the suites on a file that has columns and a table that this
+// version does not know.
+func TestStoreInFileOfNewerVersion(t *testing.T) {
 	testenv.WithoutRace(t)
+	testenv.Full(t, "models")
 	socialtest.Run(t, func(t *testing.T, opts social.Options) socialtest.Place {
 		return place{t, newer(t, 0), opts}
 	})
+}
+
+// TestFileOfNewerVersion states whether this version can use such a file.
+func TestFileOfNewerVersion(t *testing.T) {
 	jobstest.Run(t, func(t *testing.T, opts social.Options) jobs.Queue { return open(t, newer(t, 0), opts) })
 	version, err := socialsqlite.Schema.Inspect(t.Context(), newer(t, 0))
 	require.NoError(t, err)

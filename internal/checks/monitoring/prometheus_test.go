@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -57,20 +58,27 @@ type monitor struct {
 	now     time.Time
 }
 
-func newMonitor(t *testing.T) *monitor {
+// newMonitor evaluates the alerts of the names given, or without names all rules.
+func newMonitor(t *testing.T, alerts ...string) *monitor {
 	t.Helper()
 	cfg, log := operators(t), slog.New(slog.DiscardHandler)
 	engine := promql.NewEngine(promql.EngineOpts{MaxSamples: 1e6, Timeout: time.Minute, Parser: parser.NewParser(parser.Options{})})
 	t.Cleanup(func() { require.NoError(t, engine.Close()) })
 	storage := teststorage.New(t)
-	manager := rules.NewManager(&rules.ManagerOptions{
+	opts := &rules.ManagerOptions{
 		Context: t.Context(), Logger: log, Appendable: storage, Queryable: storage,
 		QueryFunc:  rules.EngineQueryFunc(engine, storage),
 		NotifyFunc: func(context.Context, string, ...*rules.Alert) {},
-	})
+	}
 	every := time.Duration(cfg.GlobalConfig.EvaluationInterval)
-	groups, errs := manager.LoadGroups(every, labels.EmptyLabels(), "", rules.DefaultEvalIterationFunc, false, cfg.RuleFiles...)
+	groups, errs := rules.NewManager(opts).LoadGroups(every, labels.EmptyLabels(), "", rules.DefaultEvalIterationFunc, false, cfg.RuleFiles...)
 	require.Empty(t, errs)
+	for id, g := range groups {
+		if len(alerts) > 0 {
+			chosen := slices.DeleteFunc(g.Rules(), func(r rules.Rule) bool { return !slices.Contains(alerts, r.Name()) })
+			groups[id] = rules.NewGroup(rules.GroupOptions{Name: g.Name(), File: g.File(), Interval: g.Interval(), Rules: chosen, Opts: opts})
+		}
+	}
 	return &monitor{storage: storage, groups: groups, job: cfg.ScrapeConfigs[0].JobName, every: every, now: noon}
 }
 

@@ -48,7 +48,7 @@ func TestAlertsOfTargets(t *testing.T) {
 		}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := newMonitor(t)
+			p := newMonitor(t, targets...)
 			require.Equal(t, every, p.every)
 			for range 65 { // what was before, a scrape a minute
 				p.now = p.now.Add(time.Minute - every)

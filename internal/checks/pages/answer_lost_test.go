@@ -54,6 +54,7 @@ func TestFeedPageAnswerLost(t *testing.T) {
 }
 
 func TestFeedPageAnswerHangs(t *testing.T) {
+	testenv.Full(t, "pages")
 	t.Parallel()
 	a, _ := serve(t)
 	tab := chromium.Open(t, chromium.Phone)

@@ -27,6 +27,7 @@ func token(payload string) string {
 }
 
 func TestFeedPageTokenPrompt(t *testing.T) {
+	testenv.Full(t, "pages")
 	t.Parallel()
 	cfg := configs.Default()
 	cfg.Auth.Mode, cfg.Auth.JWT.Secret = configs.ModeJWT, secret
