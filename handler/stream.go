@@ -46,7 +46,12 @@ var (
 	eventStream = []string{"text/event-stream"}
 	// unbuffered asks nginx and compatible proxies not to buffer the answer.
 	unbuffered = []string{"no"}
+	// uncompressed also asks proxies not to compress, because that holds events back.
+	uncompressed = []string{forCaller[0] + ", no-transform"}
 )
+
+// lastChunk ends a body of chunks.
+const lastChunk = "0\r\n\r\n"
 
 // getStream answers GET /v1/stream. It is outside the gate: an idle stream costs
 // almost nothing, and the watcher limits the number of streams.
@@ -76,7 +81,8 @@ func (s *server) getStream(c *call) error {
 	if err != nil {
 		return err
 	}
-	head := c.streamHead(watch)
+	chunked := c.gin.Request.ProtoAtLeast(1, 1)
+	head := c.streamHead(chunked)
 	if c.gin.Request.Method == http.MethodHead {
 		watch.Close()
 		c.gin.Writer.WriteHeader(http.StatusOK)
@@ -92,7 +98,7 @@ func (s *server) getStream(c *call) error {
 		left = max(until.Sub(s.cfg.Clock()), time.Nanosecond)
 	}
 	// It runs outside of any route: a panic ends only this stream.
-	go safego.Log(s.log, "a stream", func() { stream{conn, watch, s.deps.Drain, left}.run(head) })
+	go safego.Log(s.log, "a stream", func() { stream{conn, watch, s.deps.Drain, left, chunked}.run(head) })
 	return nil
 }
 
@@ -145,12 +151,11 @@ func eventID(p timeline.Point) string {
 // about returns a random time near d, so that streams opened together do not end together.
 func about(d time.Duration) time.Duration { return d*2/3 + rand.N(d*2/3) }
 
-// streamHead returns the head of the answer and the first event, whose id the client sends when it
-// reconnects. It has data, because some libraries ignore the id of a block without.
-func (c *call) streamHead(watch *timeline.Watch) []byte {
+// streamHead returns the head of the answer.
+func (c *call) streamHead(chunked bool) []byte {
 	h := c.gin.Writer.Header()
 	h["Content-Type"] = eventStream
-	h["Cache-Control"] = forCaller
+	h["Cache-Control"] = uncompressed
 	h.Add("Vary", callerHeaders)
 	h["X-Content-Type-Options"] = noSniff
 	h["X-Accel-Buffering"] = unbuffered
@@ -158,8 +163,11 @@ func (c *call) streamHead(watch *timeline.Watch) []byte {
 	h["Date"] = []string{c.start.UTC().Format(http.TimeFormat)}
 	var b bytes.Buffer
 	b.WriteString("HTTP/1.1 200 OK\r\n")
+	if chunked {
+		b.WriteString("Transfer-Encoding: chunked\r\n")
+	}
 	_ = h.Write(&b) // writing to a buffer does not fail
-	fmt.Fprintf(&b, "\r\nretry: %d\nid: %s\nevent: ready\ndata: {}\n\n", about(reconnect).Milliseconds(), eventID(watch.StartPoint()))
+	b.WriteString("\r\n")
 	return b.Bytes()
 }
 
@@ -169,6 +177,9 @@ type stream struct {
 	watch *timeline.Watch
 	drain *Drain        // may be nil
 	left  time.Duration // until the reader's credentials expire; 0 if they do not
+	// chunked says that each event is a chunk. Without chunks, clients that read a body in pieces of a
+	// fixed size wait until a piece is full. HTTP/1.0 has no chunks.
+	chunked bool
 }
 
 // run sends until the client disconnects, the server stops, the stream's time is up or the
@@ -194,7 +205,7 @@ func (s stream) run(head []byte) {
 		expired = expiry.C
 	}
 	drain := s.drain.begins()
-	for sent := s.push(head); sent; {
+	for sent := s.push(append(head, s.chunk(s.first())...)); sent; {
 		select {
 		case <-drain:
 			drain = nil // only once: the stream continues until its share is over
@@ -202,19 +213,44 @@ func (s stream) run(head []byte) {
 		case <-s.watch.Ready():
 			news := s.watch.Take()
 			if news.Count > 0 {
-				sent = s.push(fmt.Appendf(nil, "id: %s\nevent: new\ndata: {\"count\":%d}\n\n", eventID(timeline.Point{Position: news.Head, Arrived: news.Arrived}), news.Count))
+				sent = s.push(s.chunk(fmt.Appendf(nil, "id: %s\nevent: new\ndata: {\"count\":%d}\n\n", eventID(timeline.Point{Position: news.Head, Arrived: news.Arrived}), news.Count)))
 			}
 		case <-beat.C:
-			sent = s.push([]byte(":\n\n"))
+			// No blank line: some libraries take one after a comment for an event without data.
+			sent = s.push(s.chunk([]byte(":\n")))
 		case <-life.C:
+			s.end()
 			return
 		case <-expired:
+			s.end()
 			return
 		case <-s.watch.Ended():
+			s.end()
 			return
 		case <-left:
 			return
 		}
+	}
+}
+
+// first returns the first event, whose id the client sends when it reconnects. It has data, because
+// some libraries ignore the id of a block without.
+func (s stream) first() []byte {
+	return fmt.Appendf(nil, "retry: %d\nid: %s\nevent: ready\ndata: {}\n\n", about(reconnect).Milliseconds(), eventID(s.watch.StartPoint()))
+}
+
+// chunk returns text as a part of the body.
+func (s stream) chunk(text []byte) []byte {
+	if !s.chunked {
+		return text
+	}
+	return fmt.Appendf(nil, "%x\r\n%s\r\n", len(text), text)
+}
+
+// end ends the body, unless the client is slow: the end of the connection ends it, too.
+func (s stream) end() {
+	if s.chunked && s.conn.SetWriteDeadline(time.Now().Add(time.Second)) == nil {
+		_, _ = s.conn.Write([]byte(lastChunk))
 	}
 }
 
