@@ -110,6 +110,25 @@ func TestFeedPageViewWidth(t *testing.T) {
 	}
 }
 
+// unseenEdges lists the elements with a border that is transparent.
+const unseenEdges = `[...document.querySelectorAll('body *')].filter((e) => e.checkVisibility()).flatMap((e) => ['Top', 'Right', 'Bottom', 'Left'].filter((side) => {
+	const style = getComputedStyle(e), color = style['border' + side + 'Color'];
+	return parseFloat(style['border' + side + 'Width']) > 0 && /, 0\)$/.test(color);
+}).map((side) => e.tagName + '#' + e.id + ' ' + side))`
+
+// TestFeedPageForcedColors checks that no view has a transparent border: the high contrast modes of
+// systems draw it like any other, and so what is chosen looks like what is not.
+func TestFeedPageForcedColors(t *testing.T) {
+	testenv.Full(t, "pages")
+	t.Parallel()
+	a, url := serve(t)
+	tab := chromium.Open(t, chromium.Phone)
+	for _, v := range viewsOf(t, a) {
+		show(tab, url, v)
+		assert.Empty(t, chromium.Eval[[]string](tab, unseenEdges), v.name)
+	}
+}
+
 // TestFeedPageScreenReader checks what a screen reader is told while a list loads, and the language
 // of items.
 func TestFeedPageScreenReader(t *testing.T) {
