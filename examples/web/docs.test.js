@@ -127,7 +127,7 @@ test('the list for SWR stays as it is until the reader asks for another', { skip
   assert.deepEqual(page.complaints, []);
 });
 
-/** A page that publishes a photo of more than 5 MiB, and tries a file that is no picture. */
+/** A page that publishes pictures which the server would refuse, and tries a file that is no picture. */
 const photo = `
 import { client } from './feed.js';
 import { smaller } from './smaller.js';
@@ -137,17 +137,43 @@ const noise = new ImageData(3000, 2000);
 for (let i = 0; i < noise.data.length; i += 65_536) crypto.getRandomValues(noise.data.subarray(i, i + 65_536));
 canvas.getContext('2d').putImageData(noise, 0, 0);
 const file = await canvas.convertToBlob({ type: 'image/png' });
-const post = await client.createPost({ caption: 'A photo', images: [{ data: await smaller(file), alt: 'Noise' }] });
-const small = new Blob(['x'], { type: 'image/png' });
+
+const plain = async (width, height, type) => {
+  const canvas = new OffscreenCanvas(width, height);
+  canvas.getContext('2d').fillRect(0, 0, width, height);
+  return canvas.convertToBlob({ type });
+};
+const bytes = (n, length) => Array.from({ length }, (_, i) => n / 256 ** i & 255);
+const riff = (name, data) => [...new TextEncoder().encode(name), ...bytes(data.length, 4), ...data, ...Array(data.length % 2).fill(0)];
+const small = await plain(8, 8, 'image/webp');
+const webp = [...new Uint8Array(await small.arrayBuffer())];
+const still = webp.slice(String.fromCharCode(...webp).search(/VP8[ L]/));
+const frame = [...bytes(0, 6), ...bytes(7, 3), ...bytes(7, 3), ...bytes(100, 3), 0, ...still];
+const animated = riff('RIFF', [...new TextEncoder().encode('WEBP'), ...riff('VP8X', [2, 0, 0, 0, ...bytes(7, 3), ...bytes(7, 3)]),
+  ...riff('ANIM', bytes(0, 6)), ...riff('ANMF', frame), ...riff('ANMF', frame)]);
+
+const publish = async (data) => {
+  try {
+    const { images } = await client.createPost({ caption: 'A picture', images: [{ data: await smaller(data), alt: 'Noise' }] });
+    return images[0].width;
+  } catch (error) {
+    return error.message;
+  }
+};
 const heic = new File(['ftypheic'], 'IMG_1.HEIC', { type: 'image/heic' });
-globalThis.done = { size: file.size, width: post.images[0].width, same: await smaller(small) === small, refused: await smaller(heic).catch((error) => error.message) };
+globalThis.done = {
+  size: file.size,
+  widths: [await publish(file), await publish(await plain(10_001, 5000, 'image/png')), await publish(new Blob([new Uint8Array(animated)], { type: 'image/webp' }))],
+  same: await smaller(small) === small,
+  refused: await smaller(heic).catch((error) => error.message),
+};
 `;
 
-test('a photo that is too large is made smaller', { skip }, async () => {
+test('a picture that the server would refuse is made smaller', { skip }, async () => {
   const page = await serve({ 'src/main.jsx': photo });
   await page.shows('Boolean(globalThis.done)');
-  const { size, width, same, refused } = await page.evaluate('done');
+  const { size, widths, same, refused } = await page.evaluate('done');
   assert.ok(size > 5 * 2 ** 20);
-  assert.deepEqual([width, same], [2560, true]);
+  assert.deepEqual([widths, same], [[2560, 2560, 8], true]);
   assert.match(refused, /cannot read IMG_1.HEIC/);
 });
