@@ -102,7 +102,7 @@ func (s *streams) getAs(header string) (conn net.Conn, body *bufio.Reader, res *
 func (s *streams) push(agent, id string) {
 	heads, err := s.lists.Heads(s.Context(), []string{agent})
 	require.NoError(s, err)
-	_, err = s.lists.Push(s.Context(), []string{agent}, []string{heads[0].Version}, []timeline.Position{{At: time.Now().Unix(), ID: id}})
+	_, err = s.lists.Push(s.Context(), []timeline.Addition{{List: agent, Version: heads[0].Version, Entries: []timeline.Position{{At: time.Now().Unix(), ID: id}}}})
 	require.NoError(s, err)
 	s.watcher.Poll(s.Context())
 }

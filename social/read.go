@@ -141,6 +141,20 @@ type Receiver struct {
 	Reason Reason // self, follow, audience or mention
 }
 
+// ReceiverPage names the receivers of a post whose ids come after an agent's; "" names the first.
+type ReceiverPage struct{ Post, After string }
+
+// Receivers are a post, as [Posts.PostsByID] returns it, its author's delivery, and a page of the
+// agents whose lists must contain the post, or had to before it was deleted.
+type Receivers struct {
+	Post     Post // the zero value if there is no such post; there are no receivers then
+	Delivery Delivery
+	// List is in the byte order of the agents' ids, and has the first reason of self, follow,
+	// audience and mention. Agents who only follow the author are in it if the delivery is not
+	// [Pull] or the post is deleted, unless the author was erased: see [Leave].
+	List []Receiver
+}
+
 // Lists reads the posts that belong in lists and outboxes. The results are proposals, posts newest
 // first if nothing else is stated: code that shows one must query [Cards].
 type Lists interface {
@@ -176,11 +190,9 @@ type Lists interface {
 	// in it the error is feed.ErrNotFound; an invited agent gets feed.ErrForbidden.
 	CirclePosts(ctx context.Context, reader, circle string, below Position, n int) ([]Entry, error)
 
-	// Receivers returns the agents whose lists must contain a post, or had to before it was
-	// deleted: in the byte order of their ids, after the given id, at most n, each with the first
-	// reason of self, follow, audience, mention. followers includes agents who only follow the
-	// author, unless the author was erased: see [Leave].
-	Receivers(ctx context.Context, post string, followers bool, after string, n int) ([]Receiver, error)
+	// Receivers returns the next n receivers of each page, in the order of pages, all as of one
+	// moment. A page of fewer is the last.
+	Receivers(ctx context.Context, pages []ReceiverPage, n int) ([]Receivers, error)
 
 	// PairEntries returns the newest n posts of author above a position that agent's list must
 	// contain.

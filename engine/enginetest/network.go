@@ -155,7 +155,7 @@ func (n *Network) Push(to lists.Lists, name string, p social.Post) {
 	n.Helper()
 	heads, err := to.Heads(n.Context(), []string{name})
 	require.NoError(n, err)
-	_, err = to.Push(n.Context(), []string{name}, []string{heads[0].Version}, []lists.Position{p.Position()})
+	_, err = to.Push(n.Context(), []lists.Addition{{List: name, Version: heads[0].Version, Entries: []lists.Position{p.Position()}}})
 	require.NoError(n, err)
 }
 
@@ -171,14 +171,12 @@ func (n *Network) PostAs(p social.Post) social.Post {
 	made, _, err := n.Store.CreatePost(n.Context(), p, social.Creation{})
 	require.NoError(n, err)
 	p = made.Post
-	c, err := n.Store.Celebrity(n.Context(), p.Author)
+	receivers, err := n.Store.Receivers(n.Context(), []social.ReceiverPage{{Post: p.ID}}, 1000)
 	require.NoError(n, err)
-	receivers, err := n.Store.Receivers(n.Context(), p.ID, c.Delivery != social.Pull, "", 1000)
-	require.NoError(n, err)
-	for _, r := range receivers {
+	for _, r := range receivers[0].List {
 		n.Push(n.Lists, r.Agent, p)
 	}
-	if c.Delivery != social.Push && p.Audience.Reach() >= social.ToFollowers {
+	if receivers[0].Delivery != social.Push && p.Audience.Reach() >= social.ToFollowers {
 		n.Push(n.Outboxes, p.Author, p)
 	}
 	return p

@@ -2,52 +2,97 @@ package fanout
 
 import (
 	"context"
+	"errors"
 	"iter"
-	"log/slog"
+	"slices"
 	"time"
 
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/convert"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
 	"github.com/freshet/freshet/social/timeline"
 )
 
-// deliver pushes a post into the lists it belongs in, or removes it from them, and repeats
-// that if the post's version has changed meanwhile.
-func (f *Fanout) deliver(ctx context.Context, j jobs.Job) error {
-	due := f.d.Clock().Add(-j.Waited) // in this server's clock
-	for {
-		p, err := f.post(ctx, j.Key)
-		if err != nil || p.ID == "" {
-			return err
+// deliver pushes posts into the lists they belong in, or removes them from them. If it fails for a
+// reason that may be that of one post, such as a damaged row or list, it runs each job alone.
+func (f *Fanout) deliver(ctx context.Context, list []jobs.Job) []error {
+	errs := make([]error, len(list))
+	err := f.deliverAll(ctx, list)
+	if err == nil {
+		return errs
+	}
+	for i, j := range list {
+		errs[i] = waits(err)
+		if len(list) > 1 && !errors.Is(err, feed.ErrUnavailable) && ctx.Err() == nil {
+			errs[i] = waits(f.deliverAll(ctx, []jobs.Job{j}))
 		}
-		err = f.removeCard(ctx, &p)
-		switch {
-		case err != nil:
-		case p.Deleted:
-			err = f.withdraw(ctx, &p, due)
-		default:
-			err = f.spread(ctx, &p)
-		}
+	}
+	return errs
+}
+
+// deliverAll delivers posts together, and those again whose version has changed meanwhile. They share
+// the round trips.
+func (f *Fanout) deliverAll(ctx context.Context, list []jobs.Job) error {
+	due, left := map[string]time.Time{}, []social.ReceiverPage{} // due is in this server's clock
+	for _, j := range list {
+		due[j.Key] = f.d.Clock().Add(-j.Waited)
+		left = append(left, social.ReceiverPage{Post: j.Key})
+	}
+	for len(left) > 0 {
+		posts, err := f.d.Store.Receivers(ctx, left, page)
 		if err != nil {
 			return err
 		}
-		now, err := f.post(ctx, j.Key)
-		if err != nil || now.Version == p.Version {
+		posts = slices.DeleteFunc(posts, func(r social.Receivers) bool { return r.Post.ID == "" })
+		var alive []social.Receivers
+		for _, r := range posts {
+			if err := f.removeCard(ctx, &r.Post); err != nil {
+				return err
+			}
+			if !r.Post.Deleted {
+				alive = append(alive, r)
+			} else if err := f.withdraw(ctx, r, due[r.Post.ID]); err != nil {
+				return err
+			}
+		}
+		if len(alive) > 0 {
+			err = f.spread(ctx, alive)
+		}
+		if err != nil || len(posts) == 0 {
+			return err
+		}
+		left, err = f.changed(ctx, posts)
+		if err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// changed returns the posts whose version is another now.
+func (f *Fanout) changed(ctx context.Context, posts []social.Receivers) (list []social.ReceiverPage, err error) {
+	now, err := f.d.Store.PostsByID(ctx, convert.Each(posts, func(r social.Receivers) string { return r.Post.ID }))
+	if err != nil {
+		return nil, err
+	}
+	for i := range now {
+		if now[i].Version != posts[i].Post.Version {
+			list = append(list, social.ReceiverPage{Post: posts[i].Post.ID})
+		}
+	}
+	return list, nil
 }
 
 // withdraw removes a deleted post from the lists of all agents that it was delivered to. These
 // include followers, whatever the author's delivery is now.
-func (f *Fanout) withdraw(ctx context.Context, p *social.Post, deleted time.Time) error {
-	lists, ids := 0, []string{p.ID}
-	for some, err := range f.receivers(ctx, p.ID, true) {
+func (f *Fanout) withdraw(ctx context.Context, r social.Receivers, deleted time.Time) error {
+	lists, p, ids := 0, &r.Post, []string{r.Post.ID}
+	for some, err := range f.pages(ctx, receiverPage{Receivers: r}) {
 		if err != nil {
 			return err
 		}
-		lists += len(some.list)
+		lists += len(some.List)
 		if err := f.d.Lists.Remove(ctx, some.agents(), ids); err != nil {
 			return err
 		}
@@ -61,169 +106,89 @@ func (f *Fanout) withdraw(ctx context.Context, p *social.Post, deleted time.Time
 	return nil
 }
 
-// spread pushes a post. It reads the author's delivery after the post: if an outbox was built
-// without the post, that read returns a delivery that uses the outbox.
-func (f *Fanout) spread(ctx context.Context, p *social.Post) error {
-	c, err := f.d.Store.Celebrity(ctx, p.Author)
-	if err != nil {
+// spread pushes posts: the first pages of their receivers together. The deliveries of the authors
+// are as of the same moment as the posts: if an outbox was built without a post, its author's
+// delivery uses the outbox.
+func (f *Fanout) spread(ctx context.Context, posts []social.Receivers) error {
+	var first, outboxes []target
+	var wake timeline.Wake
+	for i := range posts {
+		r := receiverPage{Receivers: posts[i]}
+		first = append(first, r.target())
+		if r.Post.Audience.Public && !slices.Contains(wake.Authors, social.Server) {
+			wake.Authors = append(wake.Authors, social.Server)
+		}
+		if r.Delivery != social.Push && r.Post.Audience.Reach() >= social.ToFollowers {
+			outboxes = append(outboxes, target{post: &r.Post, lists: []string{r.Post.Author}})
+			wake.Authors = append(wake.Authors, r.Post.Author)
+		}
+	}
+	if err := f.pushAndWake(ctx, first...); err != nil {
 		return err
 	}
-	followers := c.Delivery != social.Pull
-	for some, err := range f.receivers(ctx, p.ID, followers) {
-		if err != nil {
-			return err
-		}
-		pushed, err := f.push(ctx, f.d.Lists, p, some.agents(), func(lists []string) (map[string]social.Reason, error) {
-			return f.due(ctx, p.ID, followers, some.after, lists)
-		})
-		f.d.Wake(timeline.Wake{Agents: pushed})
-		if err != nil {
-			return err
-		}
-	}
-	var wake timeline.Wake
-	if p.Audience.Public {
-		wake.Authors = []string{social.Server}
-	}
-	if c.Delivery != social.Push && p.Audience.Reach() >= social.ToFollowers {
-		_, err := f.push(ctx, f.d.Outboxes, p, []string{p.Author}, func([]string) (map[string]social.Reason, error) {
-			now, err := f.post(ctx, p.ID)
-			if err != nil || now.ID == "" || now.Deleted {
-				return nil, err
+	for i := range posts {
+		for p, err := range f.pages(ctx, receiverPage{Receivers: posts[i]}) {
+			if err == nil && p.after != "" {
+				err = f.pushAndWake(ctx, p.target())
 			}
-			return map[string]social.Reason{p.Author: "outbox"}, nil
-		})
-		if err != nil {
-			return err
+			if err != nil {
+				return err
+			}
 		}
-		wake.Authors = append(wake.Authors, p.Author)
+	}
+	if _, err := f.push(ctx, f.d.Outboxes, outboxes, f.dueInOutboxes); err != nil {
+		return err
 	}
 	f.d.Wake(wake)
 	return nil
+}
+
+// pushAndWake pushes into lists of agents, and wakes those who watch them.
+func (f *Fanout) pushAndWake(ctx context.Context, targets ...target) error {
+	pushed, err := f.push(ctx, f.d.Lists, targets, f.due)
+	f.d.Wake(timeline.Wake{Agents: pushed})
+	return err
+}
+
+// receiverPage is the page of a post's receivers after an agent.
+type receiverPage struct {
+	after string
+	social.Receivers
+}
+
+func (p *receiverPage) target() target {
+	return target{post: &p.Post, after: p.after, lists: p.agents()}
+}
+
+func (p *receiverPage) agents() []string {
+	return convert.Each(p.List, func(r social.Receiver) string { return r.Agent })
+}
+
+// pages yields a page of a post's receivers and those after it. An error is the last value.
+func (f *Fanout) pages(ctx context.Context, p receiverPage) iter.Seq2[receiverPage, error] {
+	return func(yield func(receiverPage, error) bool) {
+		for yield(p, nil) && len(p.List) == page {
+			p.after = p.List[page-1].Agent
+			list, err := f.d.Store.Receivers(ctx, []social.ReceiverPage{{Post: p.Post.ID, After: p.after}}, page)
+			if err != nil {
+				yield(receiverPage{}, err)
+				return
+			}
+			p.Receivers = list[0]
+		}
+	}
 }
 
 // pushOwn pushes a new post into its author's own list, if it belongs there.
 func (f *Fanout) pushOwn(ctx context.Context, p *social.Post) error {
 	ctx, cancel := f.brief(ctx)
 	defer cancel()
-	_, err := f.push(ctx, f.d.Lists, p, []string{p.Author}, func(lists []string) (map[string]social.Reason, error) {
-		statuses, err := f.d.Store.ListStatuses(ctx, lists[0], []string{p.ID})
+	_, err := f.push(ctx, f.d.Lists, []target{{post: p, lists: []string{p.Author}}}, func(ctx context.Context, _ []target) (reasons, error) {
+		statuses, err := f.d.Store.ListStatuses(ctx, p.Author, []string{p.ID})
 		if err != nil || !statuses[0].Listed {
 			return nil, err
 		}
-		return map[string]social.Reason{lists[0]: social.Self}, nil
+		return reasons{p.ID: {p.Author: social.Self}}, nil
 	})
 	return err
-}
-
-// receiverPage is a page of the agents that a post is delivered to. It begins after the agent named
-// after.
-type receiverPage struct {
-	after string
-	list  []social.Receiver
-}
-
-func (p receiverPage) agents() []string {
-	return convert.Each(p.list, func(r social.Receiver) string { return r.Agent })
-}
-
-// receivers yields the pages of the agents that a post is delivered to. An error is the last value.
-func (f *Fanout) receivers(ctx context.Context, post string, followers bool) iter.Seq2[receiverPage, error] {
-	return func(yield func(receiverPage, error) bool) {
-		after := ""
-		for {
-			list, err := f.d.Store.Receivers(ctx, post, followers, after, page)
-			if err == nil && len(list) == 0 {
-				return
-			}
-			if !yield(receiverPage{after, list}, err) || len(list) < page {
-				return
-			}
-			after = list[len(list)-1].Agent
-		}
-	}
-}
-
-// due queries the store again for the agents that receive a post, and for what reason. lists holds
-// the agents to check, in order; they come after the agent named after.
-func (f *Fanout) due(ctx context.Context, post string, followers bool, after string, lists []string) (map[string]social.Reason, error) {
-	now, err := f.post(ctx, post)
-	if err != nil || now.ID == "" || now.Deleted {
-		return nil, err
-	}
-	reasons, last := make(map[string]social.Reason, len(lists)), lists[len(lists)-1]
-	for {
-		some, err := f.d.Store.Receivers(ctx, post, followers, after, page)
-		if err != nil {
-			return nil, err
-		}
-		for _, r := range some {
-			reasons[r.Agent], after = r.Reason, r.Agent
-		}
-		if len(some) < page || after >= last {
-			return reasons, nil
-		}
-	}
-}
-
-// push adds a post to the lists that exist and that due returns a reason for. It calls due after
-// it has read the versions of the lists, and again for lists whose version has changed. It returns
-// those that hold the post, without the author's own.
-func (f *Fanout) push(ctx context.Context, to timeline.Lists, p *social.Post, names []string,
-	due func(lists []string) (map[string]social.Reason, error),
-) (pushed []string, err error) {
-	if p.Version > 1 {
-		// It may have been deleted before: concurrent removals have to check it again.
-		if err := to.ClearToken(ctx, names); err != nil {
-			return nil, err
-		}
-	}
-	missed := map[string]string{} // the version at which a push missed each list
-	for len(names) > 0 {
-		heads, err := to.Heads(ctx, names)
-		if err != nil {
-			return pushed, err
-		}
-		lists, versions := make([]string, 0, len(names)), make([]string, 0, len(names))
-		for i, h := range heads {
-			// If the version is unchanged, the post is below the floor.
-			if h.State != timeline.None && h.Version != missed[names[i]] {
-				lists, versions = append(lists, names[i]), append(versions, h.Version)
-			}
-		}
-		if len(lists) == 0 {
-			return pushed, nil
-		}
-		reasons, err := due(lists)
-		if err != nil {
-			return pushed, err
-		}
-		n := 0
-		for i, list := range lists {
-			if reasons[list] != "" {
-				lists[n], versions[n] = list, versions[i]
-				n++
-			}
-		}
-		lists, versions = lists[:n], versions[:n]
-		held, err := to.Push(ctx, lists, versions, []timeline.Position{p.Position()})
-		if err != nil {
-			return pushed, err
-		}
-		names = nil
-		for i, n := range held {
-			if n == 0 {
-				names, missed[lists[i]] = append(names, lists[i]), versions[i]
-				continue
-			}
-			if reasons[lists[i]] != social.Self {
-				pushed = append(pushed, lists[i])
-			}
-			entries.WithLabelValues(string(reasons[lists[i]])).Inc()
-			if f.d.Log.Enabled(ctx, slog.LevelDebug) {
-				f.d.Log.DebugContext(ctx, "a post is delivered", "post", p.ID, "list", lists[i], "reason", reasons[lists[i]])
-			}
-		}
-	}
-	return pushed, nil
 }

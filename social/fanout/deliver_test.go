@@ -3,8 +3,10 @@ package fanout
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"testing"
 	"time"
 
@@ -249,4 +251,74 @@ func TestRemovalTimeFromDeletion(t *testing.T) {
 	e.advance(7 * time.Second)
 	e.drain()
 	require.Contains(t, log.String(), `msg="a deleted post was removed from all lists" post=post:p lists=2 took=7s`)
+}
+
+// TestDeliverTogether has one run deliver posts of every kind, as if each had its own.
+func TestDeliverTogether(t *testing.T) {
+	e := newEnv(t)
+	e.follow("x", "f", "g")
+	e.follow("y", "f")
+	socialtest.PutCircle(t, e.store, social.Circle{ID: "c", Owner: "x"}, []string{"m"}, zero)
+	e.build("x", "f", "g", "m", "mentioned")
+	e.publish("deleted", "y", 9, everybody)
+	e.drain()
+	require.Equal(t, []string{"deleted"}, e.list("f"))
+	require.NoError(t, e.store.DeletePost(e.ctx, "post:deleted", "y", zero))
+	e.publish("a", "x", 5, everybody)
+	e.publish("b", "y", 7, everybody)
+	e.publish("c", "x", 6, social.Audience{Circles: []string{"c"}}, "mentioned")
+	e.publish("alone", "x", 3, social.Audience{})
+	require.Empty(t, deliverTogether(t, e, "post:c", "post:deleted", "post:none", "post:b", "post:alone", "post:a"))
+	assert.Equal(t, []string{"a", "b"}, e.list("f"))
+	assert.Equal(t, []string{"a"}, e.list("g"))
+	assert.Equal(t, []string{"c"}, e.list("m"))
+	assert.Equal(t, []string{"c"}, e.list("mentioned"))
+	assert.Equal(t, []string{"alone", "a", "c"}, e.list("x"))
+}
+
+// deliverTogether runs the jobs of posts in one run, and returns those that failed.
+func deliverTogether(t *testing.T, e *env, ids ...string) (failed []string) {
+	t.Helper()
+	for _, id := range ids {
+		require.NoError(t, e.store.Enqueue(e.ctx, jobs.Spec{Kind: jobs.Deliver, Key: id}))
+	}
+	list, err := e.store.Lease(e.ctx, len(ids), time.Minute, jobs.Deliver)
+	require.NoError(t, err)
+	require.Len(t, list, len(ids))
+	for i, err := range e.a.handlers[jobs.Deliver].Run(e.ctx, list) {
+		if err != nil {
+			failed = append(failed, list[i].Key)
+		}
+	}
+	return failed
+}
+
+// oneUnusable are lists of which one has a foreign value.
+type oneUnusable struct {
+	timeline.Lists
+	name string
+}
+
+func (l oneUnusable) Heads(ctx context.Context, lists []string) ([]timeline.Head, error) {
+	if slices.Contains(lists, l.name) {
+		return nil, errors.New("WRONGTYPE")
+	}
+	return l.Lists.Heads(ctx, lists)
+}
+
+// TestDeliverOneListUnusable checks that a list which cannot be written fails only the jobs of its own
+// posts.
+func TestDeliverOneListUnusable(t *testing.T) {
+	e := newEnv(t)
+	e.follow("x", "f", "unusable")
+	e.follow("y", "f")
+	e.build("f", "unusable")
+	e.publish("a", "x", 1, everybody)
+	e.publish("b", "y", 2, everybody)
+	e.publish("c", "y", 3, everybody)
+	lists := e.a.d.Lists
+	e.a.d.Lists = oneUnusable{lists, "unusable"}
+	assert.Equal(t, []string{"post:a"}, deliverTogether(t, e, "post:a", "post:b", "post:c"))
+	e.a.d.Lists = lists
+	assert.Equal(t, []string{"b", "c"}, e.list("f"))
 }

@@ -1,6 +1,7 @@
 package fanout
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
@@ -134,16 +135,24 @@ func (e *env) run(f *Fanout, ctx context.Context, kind jobs.Kind, key string) er
 	return finish(f, ctx, j)
 }
 
-// finish runs a leased job and completes or fails it, as the workers do.
-func finish(f *Fanout, ctx context.Context, j jobs.Job) error { //nolint:revive // like a method of f
-	err := f.handlers[j.Kind].Run(ctx, []jobs.Job{j})[0]
-	if err == nil {
-		_, err := f.d.Queue.Done(ctx, j)
-		return err
+// finish runs leased jobs of one kind together and completes or fails each, as the workers do. It
+// returns the first error.
+func finish(f *Fanout, ctx context.Context, list ...jobs.Job) (failed error) { //nolint:revive // like a method of f
+	var done []jobs.Job
+	for i, err := range f.handlers[list[0].Kind].Run(ctx, list) {
+		if err == nil {
+			done = append(done, list[i])
+			continue
+		}
+		failed = cmp.Or(failed, err)
+		failure := jobs.Failure{Reason: err.Error(), After: time.Second, Wait: isWait(err)}
+		_, _ = f.d.Queue.Fail(ctx, list[i], failure)
 	}
-	failure := jobs.Failure{Reason: err.Error(), After: time.Second, Wait: isWait(err)}
-	_, _ = f.d.Queue.Fail(ctx, j, failure)
-	return err
+	if len(done) > 0 {
+		_, err := f.d.Queue.Done(ctx, done...)
+		failed = cmp.Or(failed, err)
+	}
+	return failed
 }
 
 // drain runs jobs until none is left, including those that are not yet due.

@@ -28,6 +28,8 @@ import (
 const (
 	// page is how many receivers are pushed to at once.
 	page = 1000
+	// together is how many posts are delivered together, which share the round trips.
+	together = 16
 	// few and many are batch sizes: few for kinds of jobs that take long, many for those that
 	// mostly find no list.
 	few, many = 4, 50
@@ -108,7 +110,7 @@ func New(d Deps) (*Fanout, error) {
 		},
 	}
 	f.handlers = map[jobs.Kind]jobs.Handler{
-		jobs.Deliver:     each(few, f.deliver),
+		jobs.Deliver:     {Batch: together, Run: f.deliver},
 		jobs.AuthorAgent: each(many, f.authorAgent),
 		jobs.Member:      each(many, f.member),
 		jobs.Author:      each(1, f.author),

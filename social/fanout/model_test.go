@@ -503,13 +503,21 @@ func (w *world) outboxReader() {
 }
 
 func (w *world) worker() {
-	list, err := w.store.Lease(w.ctx, 1, 30*time.Second)
+	list, err := w.store.Lease(w.ctx, 1+w.rnd.IntN(4), 30*time.Second)
 	if err != nil {
 		w.failed = err
 	}
 	f := w.server()
-	for _, j := range list {
-		w.start(fmt.Sprintf("%s %s", j.Kind, j.Key), func(ctx context.Context) error { return finish(f, ctx, j) })
+	for len(list) > 0 {
+		kind, run, keys := list[0].Kind, []jobs.Job{}, ""
+		list = slices.DeleteFunc(list, func(j jobs.Job) bool {
+			chosen := j.Kind == kind && len(run) < max(f.handlers[kind].Batch, 1)
+			if chosen {
+				run, keys = append(run, j), keys+" "+j.Key
+			}
+			return chosen
+		})
+		w.start(fmt.Sprint(kind, keys), func(ctx context.Context) error { return finish(f, ctx, run...) })
 	}
 }
 

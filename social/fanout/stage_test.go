@@ -150,8 +150,8 @@ func (s stagedStore) SetDelivery(ctx context.Context, author string, from, to so
 	return get(ctx, "set delivery", func() (bool, error) { return s.Store.SetDelivery(ctx, author, from, to) })
 }
 
-func (s stagedStore) Receivers(ctx context.Context, post string, followers bool, after string, n int) ([]social.Receiver, error) {
-	return get(ctx, "receivers", func() ([]social.Receiver, error) { return s.Store.Receivers(ctx, post, followers, after, n) })
+func (s stagedStore) Receivers(ctx context.Context, pages []social.ReceiverPage, n int) ([]social.Receivers, error) {
+	return get(ctx, "receivers", func() ([]social.Receivers, error) { return s.Store.Receivers(ctx, pages, n) })
 }
 
 func (s stagedStore) PairEntries(ctx context.Context, author, agent string, above social.Position, n int) ([]social.Entry, error) {
@@ -234,8 +234,8 @@ func (l stagedLists) Heads(ctx context.Context, lists []string) ([]timeline.Head
 	return fallible(ctx, "heads", func() ([]timeline.Head, error) { return l.Lists.Heads(ctx, lists) })
 }
 
-func (l stagedLists) Push(ctx context.Context, lists, versions []string, add []timeline.Position) ([]int, error) {
-	return fallible(ctx, "push", func() ([]int, error) { return l.Lists.Push(ctx, lists, versions, add) })
+func (l stagedLists) Push(ctx context.Context, additions []timeline.Addition) ([]int, error) {
+	return fallible(ctx, "push", func() ([]int, error) { return l.Lists.Push(ctx, additions) })
 }
 
 func (l stagedLists) Remove(ctx context.Context, lists, ids []string) error {

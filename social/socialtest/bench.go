@@ -56,8 +56,8 @@ func BenchmarkGroupPost(b *testing.B, s social.Store) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if list, err := s.Receivers(b.Context(), p.ID, true, "", 2000); err != nil || len(list) != 1000 {
-			b.Fatal(len(list), err)
+		if list, err := s.Receivers(b.Context(), []social.ReceiverPage{{Post: p.ID}}, 2000); err != nil || len(list[0].List) != 1000 {
+			b.Fatal(list, err)
 		}
 	}
 }

@@ -301,7 +301,7 @@ func circles(e *env) {
 	e.putCircle("c2", "a", "k", "l", "m")
 	e.putCircle("c3", "a", "k", "l", "m")
 	both := e.post("a", inCircles("c2", "c3"))
-	got := must[[]social.Receiver](e)(e.Receivers(e.ctx, both.ID, true, "a", 2))
+	got := e.receivers(both.ID, "a", 2)
 	require.Equal(e, []social.Receiver{{Agent: "k", Reason: social.Member}, {Agent: "l", Reason: social.Member}}, got)
 	require.Equal(e, []string{both.ID}, entryIDs(must[[]social.Entry](e)(e.Pull(e.ctx, social.PullQuery{Reader: "k", N: 5}))))
 	// The next circle with the same id has no access to the posts of this one.
@@ -314,7 +314,7 @@ func circles(e *env) {
 	e.putCircle("c1", "z", "f")
 	require.False(e, e.card("f", p.ID).Visible, "the id now belongs to another owner's circle")
 	require.Empty(e, must[[]social.Entry](e)(e.Pull(e.ctx, social.PullQuery{Reader: "f", N: 5})))
-	require.Equal(e, []social.Receiver{{Agent: "a", Reason: social.Self}}, must[[]social.Receiver](e)(e.Receivers(e.ctx, p.ID, true, "", 5)))
+	require.Equal(e, []social.Receiver{{Agent: "a", Reason: social.Self}}, e.receivers(p.ID, "", 5))
 }
 
 func circleLimit(e *env) {
@@ -330,7 +330,7 @@ func circleLimit(e *env) {
 	p := e.post("a", inCircles("c1"), "mentioned")
 	var got []string
 	for after := ""; ; after = got[len(got)-1] {
-		list := must[[]social.Receiver](e)(e.Receivers(e.ctx, p.ID, true, after, 1000))
+		list := e.receivers(p.ID, after, 1000)
 		for _, r := range list {
 			got = append(got, r.Agent)
 		}

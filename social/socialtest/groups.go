@@ -65,7 +65,7 @@ func (e *env) sees(want bool, circle, reader string, p social.Post) {
 		require.Equal(e, want, has(must[[]social.Entry](e)(e.MemberEntries(e.ctx, circle, reader, social.Position{}, 50))))
 	}
 	delivered := false
-	for _, r := range must[[]social.Receiver](e)(e.Receivers(e.ctx, p.ID, true, "", 1000)) {
+	for _, r := range e.receivers(p.ID, "", 1000) {
 		delivered = delivered || r.Agent == reader
 	}
 	require.Equal(e, want, delivered, "%s is delivered to %s", p.Caption, reader)

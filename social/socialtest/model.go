@@ -525,27 +525,30 @@ func (e *env) checkReceivers(m *model, agents []string, p *social.Post) {
 	if m.erased[p.ID] == unsureErased {
 		return
 	}
-	for _, withFollowers := range []bool{true, false} {
-		want := []social.Receiver{}
-		for _, agent := range agents {
-			rel := m.relation(agent, &alive)
-			rel.FollowsServer, rel.Pulled, rel.Follows = false, false, rel.Follows && withFollowers && !erased
-			d := social.Decide(&alive, rel)
-			if d.Listed {
-				want = append(want, social.Receiver{Agent: agent, Reason: d.Reason})
-			}
+	c := must[social.Celebrity](e)(e.Celebrity(e.ctx, p.Author))
+	want := []social.Receiver{}
+	for _, agent := range agents {
+		rel := m.relation(agent, &alive)
+		rel.FollowsServer, rel.Pulled, rel.Follows = false, false, rel.Follows && (p.Deleted || c.Delivery != social.Pull) && !erased
+		d := social.Decide(&alive, rel)
+		if d.Listed {
+			want = append(want, social.Receiver{Agent: agent, Reason: d.Reason})
 		}
-		got, after := []social.Receiver{}, ""
-		for {
-			list := must[[]social.Receiver](e)(e.Receivers(e.ctx, p.ID, withFollowers, after, 4))
-			got = append(got, list...)
-			if len(list) < 4 {
-				break
-			}
-			after = list[3].Agent
-		}
-		require.Equal(e, want, got, "receivers of %+v", *p)
 	}
+	got, after := []social.Receiver{}, ""
+	for {
+		pages := must[[]social.Receivers](e)(e.Receivers(e.ctx, []social.ReceiverPage{{Post: "post:none"}, {Post: p.ID, After: after}, {Post: p.ID}}, 4))
+		require.Zero(e, pages[0])
+		require.Equal(e, []social.Delivery{c.Delivery, c.Delivery}, []social.Delivery{pages[1].Delivery, pages[2].Delivery})
+		require.Equal(e, e.row(p.ID), pages[1].Post)
+		got = append(got, pages[1].List...)
+		require.Equal(e, got[:len(pages[2].List)], append([]social.Receiver{}, pages[2].List...), "the first page")
+		if len(pages[1].List) < 4 {
+			break
+		}
+		after = pages[1].List[3].Agent
+	}
+	require.Equal(e, want, got, "receivers of %+v", *p)
 }
 
 // checkGraph compares follows and their counts.

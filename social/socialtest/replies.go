@@ -66,7 +66,7 @@ func replies(e *env) {
 	require.Equal(e, []string{third.ID, first.ID}, entryIDs(must[[]social.Entry](e)(e.Grid(e.ctx, "", "b", social.Position{}, 9))))
 	require.Zero(e, e.info("b", "b").Posts)
 	require.Empty(e, must[[]social.Entry](e)(e.Pull(e.ctx, social.PullQuery{Reader: "b", N: 9, Whole: true})))
-	require.Empty(e, must[[]social.Receiver](e)(e.Receivers(e.ctx, first.ID, true, "", 9)))
+	require.Empty(e, e.receivers(first.ID, "", 9))
 
 	e.ok(e.DeletePost(e.ctx, first.ID, "b", here))
 	require.Equal(e, []string{"count " + root.ID}, e.dirty())

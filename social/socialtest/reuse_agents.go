@@ -126,7 +126,7 @@ func postsToReused(e *env) {
 			require.True(e, e.card(reader, next.ID).Visible)
 		}
 		require.True(e, e.card("o", p.ID).Visible, "its author still sees it")
-		require.Len(e, must[[]social.Receiver](e)(e.Receivers(e.ctx, p.ID, true, "", 5)), 1)
+		require.Len(e, e.receivers(p.ID, "", 5), 1)
 	}
 	require.Equal(e, int64(2), e.info("x", "o").Posts)
 }

@@ -305,6 +305,12 @@ func (e *env) create(p social.Post) social.Post {
 }
 
 // card reads one post for a reader.
+// receivers reads a page of a post's receivers.
+func (e *env) receivers(id, after string, n int) []social.Receiver {
+	e.Helper()
+	return must[[]social.Receivers](e)(e.Receivers(e.ctx, []social.ReceiverPage{{Post: id, After: after}}, n))[0].List
+}
+
 func (e *env) card(reader, id string) social.Card {
 	e.Helper()
 	list := must[[]social.Card](e)(e.Cards(e.ctx, reader, []social.PostVersion{{ID: id}}))

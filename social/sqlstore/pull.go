@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/freshet/freshet/internal/convert"
 	"github.com/freshet/freshet/social"
 )
 
@@ -212,25 +213,62 @@ var receiversText = `SELECT agent, min(rank) FROM (
 	) receivers GROUP BY agent ORDER BY agent LIMIT $4`
 
 // Receivers implements [social.Lists].
-func (s *Store) Receivers(ctx context.Context, post string, followers bool, after string, n int) (list []social.Receiver, err error) {
+func (s *Store) Receivers(ctx context.Context, pages []social.ReceiverPage, n int) (list []social.Receivers, err error) {
+	ids := convert.Each(pages, func(p social.ReceiverPage) string { return p.Post })
 	err = s.snapshot(ctx, func(q *Query) {
-		var author, origin string
-		var reach social.Reach
-		var erased bool
-		if !q.row(into(&author, &origin, &reach, &erased), `SELECT p.author, p.origin, p.reach, p.created <= coalesce(a.erased, 0)
-			FROM posts p LEFT JOIN authors a ON a.id = p.author WHERE p.id = $1`, post) || author == "" || reach > social.ToAll {
-			return
-		}
-		q.each(func(scan Scan) error {
-			var r social.Receiver
-			var rank int
-			err := scan(&r.Agent, &rank)
-			if err == nil {
-				r.Reason = receiverReasons[rank]
-				list = append(list, r)
+		list = make([]social.Receivers, len(pages))
+		posts, authors := map[string]*record{}, map[string]authorOfPost{}
+		q.all(readsRecords(posts, free, ids), readsAuthors(authors, ids))
+		var lists []Reading
+		for i, p := range pages {
+			r := posts[p.Post]
+			if r == nil || r.Post.Author == "" {
+				continue
 			}
-			return err
-		}, receiversText, post, author, after, n, origin == "", followers && reach >= social.ToFollowers && !erased)
+			a := authors[p.Post]
+			list[i].Post, list[i].Delivery = r.Post, a.delivery
+			if r.reach() > social.ToAll {
+				continue
+			}
+			erased := r.Times.Created <= a.erased
+			followers := (r.Post.Deleted || a.delivery != social.Pull) && r.reach() >= social.ToFollowers && !erased
+			lists = append(lists, Reading{
+				Statement{receiversText, []any{p.Post, r.Post.Author, p.After, n, r.Post.Origin == "", followers}},
+				appendReceiver(&list[i].List),
+			})
+		}
+		q.all(lists...)
 	})
 	return list, s.failed(ctx, "read receivers", err)
+}
+
+func appendReceiver(list *[]social.Receiver) func(Scan) error {
+	return func(scan Scan) error {
+		var r social.Receiver
+		var rank int
+		err := scan(&r.Agent, &rank)
+		if err == nil {
+			r.Reason = receiverReasons[rank]
+			*list = append(*list, r)
+		}
+		return err
+	}
+}
+
+// authorOfPost is what a delivery needs to know of a post's author.
+type authorOfPost struct {
+	delivery social.Delivery
+	erased   int64 // the last erasure, or 0
+}
+
+// readsAuthors is a reading of the authors of posts, by post.
+func readsAuthors(authors map[string]authorOfPost, posts []string) Reading {
+	return Reading{Statement{`SELECT p.id, coalesce(a.delivery, 'push'), coalesce(a.erased, 0)
+		FROM posts p LEFT JOIN authors a ON a.id = p.author WHERE p.id ` + ofList, []any{posts}}, func(scan Scan) error {
+		var id string
+		var a authorOfPost
+		err := scan(&id, &a.delivery, &a.erased)
+		authors[id] = a
+		return err
+	}}
 }

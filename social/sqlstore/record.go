@@ -98,15 +98,19 @@ func some(list []string) []string {
 // records reads complete rows of posts; unknown ids are left out.
 func (q *Query) records(mode lock, ids []string) map[string]*record {
 	list := make(map[string]*record, len(ids))
-	q.each(func(scan Scan) error {
+	q.read(readsRecords(list, mode, ids))
+	return list
+}
+
+func readsRecords(list map[string]*record, mode lock, ids []string) Reading {
+	return Reading{Statement{`SELECT ` + recordColumns + `, ` + listOf(`c.circle`, `post_circles c WHERE c.post = p.id ORDER BY c.circle`) + `
+		FROM posts p WHERE p.id ` + ofList + ` ORDER BY ` + lockOrder + locks[mode], []any{ids}}, func(scan Scan) error {
 		r, err := scanRecord(scan)
 		if err == nil {
 			list[r.Post.ID] = r
 		}
 		return err
-	}, `SELECT `+recordColumns+`, `+listOf(`c.circle`, `post_circles c WHERE c.post = p.id ORDER BY c.circle`)+`
-		FROM posts p WHERE p.id `+ofList+` ORDER BY `+lockOrder+locks[mode], ids)
-	return list
+	}}
 }
 
 // load locks and reads one; if it does not exist, it returns the zero record with the id.

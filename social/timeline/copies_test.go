@@ -56,7 +56,7 @@ func TestCopiesEqualLists(t *testing.T) {
 	assert.Equal(t, 9*6+3, behind.lists, "a missing list is requested each time, the others once")
 	heads, err := lists.Heads(t.Context(), []string{"empty"})
 	require.NoError(t, err)
-	_, err = lists.Push(t.Context(), []string{"empty"}, []string{heads[0].Version}, []timeline.Position{{At: 2000, ID: "post:new"}})
+	_, err = lists.Push(t.Context(), []timeline.Addition{{List: "empty", Version: heads[0].Version, Entries: []timeline.Position{{At: 2000, ID: "post:new"}}}})
 	require.NoError(t, err)
 	pages, err := kept.ReadMany(t.Context(), []string{"empty"}, timeline.Position{}, 1)
 	require.NoError(t, err)

@@ -93,13 +93,12 @@ type Reader interface {
 // TTL, or lowers its floor. Each changes a list atomically, and many lists one after the other.
 // After an error some lists may be changed: call again.
 type Writer interface {
-	// Push adds entries to the lists, ready or being built, that still have the given versions.
-	// Versions must be read from [Head] before the store is queried for whether the entries belong
-	// there, so a late push adds nothing that the store would not deliver any more. Nothing is
-	// added at or below a list's floor. If a list exceeds the cap, the excess and 1/[TrimMore] of
-	// the cap are trimmed and the floor rises. Push returns for each list how many of the entries
-	// it has now, which is 0 if the list has expired or has another version.
-	Push(ctx context.Context, lists, versions []string, entries []Position) (held []int, err error)
+	// Push adds entries to lists, ready or being built, that still have the given versions. Nothing
+	// is added at or below a list's floor. If a list exceeds the cap, the excess and 1/[TrimMore] of
+	// the cap are trimmed and the floor rises. Push returns for each addition how many of its
+	// entries the list has now: the newest of them, or 0 if the list has expired or has another
+	// version.
+	Push(ctx context.Context, additions []Addition) (held []int, err error)
 	// Remove removes ids of deleted posts from lists, also from running builds, which do not add
 	// them again. It is not for posts that may return: a call whose reply was lost may reach
 	// the lists late. Ids that a list does not have are no error.
@@ -116,6 +115,15 @@ type Writer interface {
 	ClearToken(ctx context.Context, lists []string) error
 	// Drop deletes lists in any state.
 	Drop(ctx context.Context, lists []string) error
+}
+
+// Addition is entries for a list.
+type Addition struct {
+	List string
+	// Version must be read from [Head] before the store is queried for whether the entries belong in
+	// the list, so a late push adds nothing that the store would not deliver any more.
+	Version string
+	Entries []Position
 }
 
 // Change is a change of a list.

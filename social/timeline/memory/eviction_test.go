@@ -57,7 +57,7 @@ func TestLeastRecentlyUsedEvicted(t *testing.T) {
 	}
 	_, err := s.Read(t.Context(), "u_0", timeline.Position{}, 1)
 	require.NoError(t, err)
-	_, err = s.Push(t.Context(), []string{"u_1"}, s.versions(t, "u_1"), []timeline.Position{{At: 999, ID: "post:new"}})
+	_, err = s.Push(t.Context(), timelinetest.Additions([]string{"u_1"}, s.versions(t, "u_1"), timeline.Position{At: 999, ID: "post:new"}))
 	require.NoError(t, err)
 	fill(t, s, "u_3", 200)
 	for list, want := range map[string]timeline.State{"u_0": timeline.Ready, "u_1": timeline.None, "u_2": timeline.Ready, "u_3": timeline.Ready} {
@@ -117,7 +117,7 @@ func BenchmarkPush(b *testing.B) {
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		p := timeline.Position{At: 1_780_000_000 + int64(i), ID: fmt.Sprintf("post:01HZZ3Q9V5W8X7K2M4N6%06d", i)}
-		if _, err := s.Push(b.Context(), names, versions, []timeline.Position{p}); err != nil {
+		if _, err := s.Push(b.Context(), timelinetest.Additions(names, versions, p)); err != nil {
 			b.Fatal(err)
 		}
 	}

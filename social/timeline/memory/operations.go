@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/freshet/freshet/internal/convert"
 	"github.com/freshet/freshet/social/timeline"
 )
 
@@ -40,16 +41,25 @@ func (s *Lists) Heads(ctx context.Context, names []string) ([]timeline.Head, err
 }
 
 // Push implements [timeline.Writer].
-func (s *Lists) Push(ctx context.Context, names, versions []string, add []timeline.Position) ([]int, error) {
-	held := make([]int, len(names))
-	add = owned(add) // all lists share these ids
+func (s *Lists) Push(ctx context.Context, additions []timeline.Addition) ([]int, error) {
+	held := make([]int, len(additions))
+	names := convert.Each(additions, func(a timeline.Addition) string { return a.List })
+	ids := map[string]string{} // all lists share these
 	err := s.each(ctx, names, func(i int, l *oneList) {
-		if l.version != versions[i] {
+		a := additions[i]
+		if l.version != a.Version {
 			return
+		}
+		add := make([]timeline.Position, len(a.Entries))
+		for n, p := range a.Entries {
+			if ids[p.ID] == "" {
+				ids[p.ID] = strings.Clone(p.ID)
+			}
+			add[n] = timeline.Position{At: p.At, ID: ids[p.ID]}
 		}
 		l.put(add, nil)
 		l.trim(s.cfg.Cap)
-		for _, p := range add {
+		for _, p := range a.Entries {
 			if p.Above(l.floor) {
 				held[i]++
 			}

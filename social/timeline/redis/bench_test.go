@@ -11,6 +11,7 @@ import (
 
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/social/timeline"
+	"github.com/freshet/freshet/social/timeline/timelinetest"
 )
 
 // full is the content of a full list, with ids as long as those that Freshet creates.
@@ -101,7 +102,7 @@ func BenchmarkPush(b *testing.B) {
 		defer cpu(b, l)()
 		for i := 0; b.Loop(); i++ {
 			p := timeline.Position{At: 1_780_000_000 + int64(i), ID: fmt.Sprintf("post:01HZZ3Q9V5W8X7K2M4N6%06d", i)}
-			if held, err := l.Push(b.Context(), names, versions, []timeline.Position{p}); err != nil || held[499] != 1 {
+			if held, err := l.Push(b.Context(), timelinetest.Additions(names, versions, p)); err != nil || held[499] != 1 {
 				b.Fatal(held, err)
 			}
 		}

@@ -78,7 +78,7 @@ func push(ctx context.Context, l *Lists, lists []string, entries []timeline.Posi
 	for i, h := range heads {
 		versions[i] = h.Version
 	}
-	return l.Push(ctx, lists, versions, entries)
+	return l.Push(ctx, timelinetest.Additions(lists, versions, entries...))
 }
 
 func removes(ctx context.Context, l *Lists, list, _ string) (any, error) {
@@ -110,7 +110,7 @@ func prepare(t *testing.T, l *Lists, list string, building bool) (token string) 
 	token, _, err := l.Begin(ctx, list)
 	require.NoError(t, err)
 	if building {
-		_, err = l.Push(ctx, []string{list}, []string{token}, posts(6, 5, 4))
+		_, err = l.Push(ctx, []timeline.Addition{{List: list, Version: token, Entries: posts(6, 5, 4)}})
 	} else {
 		_, err = l.Commit(ctx, list, token, timeline.Content{Entries: posts(6, 5, 4), Floor: posts(2)[0]})
 	}

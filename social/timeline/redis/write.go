@@ -8,18 +8,14 @@ import (
 )
 
 // Push implements [timeline.Writer] in one pipeline for every [pipelined] lists.
-func (l *Lists) Push(ctx context.Context, names, versions []string, entries []timeline.Position) ([]int, error) {
-	held := make([]int, len(names))
-	if len(entries) == 0 {
-		return held, nil
+func (l *Lists) Push(ctx context.Context, additions []timeline.Addition) ([]int, error) {
+	held, names, args := make([]int, len(additions)), make([]string, len(additions)), make([][]any, len(additions))
+	for i := range additions {
+		a := &additions[i]
+		names[i] = a.List
+		args[i] = withEntries(append(make([]any, 0, 2+2*len(a.Entries)), &a.Version, l.cfg.Cap), a.Entries)
 	}
-	args := make([]any, 0, 1+2*len(entries))
-	args = withEntries(append(args, l.cfg.Cap), entries)
-	own := make([][]any, len(names))
-	for i := range own {
-		own[i] = append(append(make([]any, 0, 1+len(args)), &versions[i]), args...)
-	}
-	cmds, err := l.eachOf(ctx, pushScript, names, own, true)
+	cmds, err := l.eachOf(ctx, pushScript, names, args, true)
 	for i, cmd := range cmds {
 		held[i], _ = cmd.Int()
 	}

@@ -137,18 +137,18 @@ func (d *differ) floor() timeline.Position {
 }
 
 func (d *differ) push(l timeline.Lists) {
-	entries, versions, want := d.posts(), make([]string, len(d.lists)), make([]int, len(d.lists))
+	additions, want := make([]timeline.Addition, len(d.lists)), make([]int, len(d.lists))
 	d.heads(l)
 	for i, list := range d.lists {
 		version, known := d.version(list)
 		if !known {
 			version = d.ref.head(list).Version
 		}
-		versions[i] = d.names[version]
-		want[i] = d.ref.push(list, version, entries)
+		additions[i] = timeline.Addition{List: list, Version: d.names[version], Entries: d.posts()}
+		want[i] = d.ref.push(list, version, additions[i].Entries)
 	}
-	got, err := l.Push(d.ctx, d.lists, versions, entries)
-	d.same(fmt.Sprint("push ", entries), err, got, want)
+	got, err := l.Push(d.ctx, additions)
+	d.same(fmt.Sprint("push ", additions), err, got, want)
 }
 
 func (d *differ) remove(l timeline.Lists) {

@@ -168,9 +168,18 @@ func (f *fixture) push(entries ...timeline.Position) int {
 // pushTo pushes to lists at their current versions.
 func (f *fixture) pushTo(lists []string, entries []timeline.Position) []int {
 	f.t.Helper()
-	held, err := f.B.Push(f.ctx, lists, f.versions(lists), entries)
+	held, err := f.B.Push(f.ctx, Additions(lists, f.versions(lists), entries...))
 	require.NoError(f.t, err)
 	return held
+}
+
+// Additions adds the same entries to each list.
+func Additions(lists, versions []string, entries ...timeline.Position) []timeline.Addition {
+	all := make([]timeline.Addition, len(lists))
+	for i, list := range lists {
+		all[i] = timeline.Addition{List: list, Version: versions[i], Entries: entries}
+	}
+	return all
 }
 
 func (f *fixture) versions(lists []string) []string {

@@ -93,7 +93,7 @@ func (w *system) push(p *post, readers []string, heads []timeline.Head, pause pa
 		if h.State == timeline.None {
 			continue // if it exists by now, it was built from a store that has the post
 		}
-		held, err := w.lists().Push(w.ctx, []string{list}, []string{h.Version}, []timeline.Position{p.Position})
+		held, err := w.lists().Push(w.ctx, []timeline.Addition{{List: list, Version: h.Version, Entries: []timeline.Position{p.Position}}})
 		w.must(err)
 		if !pause("has pushed it to %s: %v", list, held) {
 			return false, false

@@ -140,7 +140,7 @@ func pushVersion(t *testing.T, open Open) {
 	f.build(none, pos(5, "a"))
 	one := []string{agent}
 	late := func(version string) int {
-		held, err := f.A.Push(f.ctx, one, []string{version}, at(9, "late"))
+		held, err := f.A.Push(f.ctx, []timeline.Addition{{List: agent, Version: version, Entries: at(9, "late")}})
 		require.NoError(t, err)
 		return held[0]
 	}
@@ -224,10 +224,13 @@ func cancelled(t *testing.T, open Open) {
 	cancel()
 	one := []string{agent}
 	for name, call := range map[string]func() error{
-		"Read":       func() error { _, err := f.A.Read(ctx, agent, none, 1); return err },
-		"ReadMany":   func() error { _, err := f.A.ReadMany(ctx, one, none, 1); return err },
-		"Heads":      func() error { _, err := f.A.Heads(ctx, one); return err },
-		"Push":       func() error { _, err := f.A.Push(ctx, one, []string{version}, at(9, "x")); return err },
+		"Read":     func() error { _, err := f.A.Read(ctx, agent, none, 1); return err },
+		"ReadMany": func() error { _, err := f.A.ReadMany(ctx, one, none, 1); return err },
+		"Heads":    func() error { _, err := f.A.Heads(ctx, one); return err },
+		"Push": func() error {
+			_, err := f.A.Push(ctx, []timeline.Addition{{List: agent, Version: version, Entries: at(9, "x")}})
+			return err
+		},
 		"Remove":     func() error { return f.A.Remove(ctx, one, []string{"post:a"}) },
 		"ClearToken": func() error { return f.A.ClearToken(ctx, one) },
 		"Drop":       func() error { return f.A.Drop(ctx, one) },
@@ -264,7 +267,7 @@ func concurrent(t *testing.T, open Open) {
 				store.Store(p, true)
 				heads, err := lists.Heads(f.ctx, []string{agent})
 				assert.NoError(t, err)
-				_, err = lists.Push(f.ctx, []string{agent}, []string{heads[0].Version}, []timeline.Position{p})
+				_, err = lists.Push(f.ctx, []timeline.Addition{{List: agent, Version: heads[0].Version, Entries: []timeline.Position{p}}})
 				assert.NoError(t, err)
 			}
 		})
