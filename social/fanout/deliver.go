@@ -2,33 +2,23 @@ package fanout
 
 import (
 	"context"
-	"errors"
 	"iter"
 	"slices"
 	"time"
 
-	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/convert"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
 	"github.com/freshet/freshet/social/timeline"
 )
 
-// deliver pushes posts into the lists they belong in, or removes them from them. If it fails for a
-// reason that may be that of one post, such as a damaged row or list, it runs each job alone.
+// deliver pushes posts into the lists they belong in, or removes them from them.
 func (f *Fanout) deliver(ctx context.Context, list []jobs.Job) []error {
-	errs := make([]error, len(list))
 	err := f.deliverAll(ctx, list)
-	if err == nil {
-		return errs
+	if err != nil {
+		return failed(ctx, list, err, f.deliver)
 	}
-	for i, j := range list {
-		errs[i] = waits(err)
-		if len(list) > 1 && !errors.Is(err, feed.ErrUnavailable) && ctx.Err() == nil {
-			errs[i] = waits(f.deliverAll(ctx, []jobs.Job{j}))
-		}
-	}
-	return errs
+	return make([]error, len(list))
 }
 
 // deliverAll delivers posts together, and those again whose version has changed meanwhile. They share

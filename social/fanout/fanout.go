@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/freshet/freshet/catalog"
@@ -141,6 +142,20 @@ func each(batch int, run func(context.Context, jobs.Job) error) jobs.Handler {
 		}
 		return errs
 	}}
+}
+
+// failed returns the errors of jobs whose run failed. It runs each of several alone, unless a
+// dependency is unavailable: what is wrong with one, such as a damaged row, must not fail the others.
+func failed(ctx context.Context, list []jobs.Job, err error, run func(context.Context, []jobs.Job) []error) []error {
+	err = waits(err)
+	errs := slices.Repeat([]error{err}, len(list))
+	if len(list) == 1 || errors.Is(err, jobs.ErrWait) || ctx.Err() != nil {
+		return errs
+	}
+	for i, j := range list {
+		errs[i] = run(ctx, []jobs.Job{j})[0]
+	}
+	return errs
 }
 
 // waits wraps the error of an unavailable dependency in [jobs.ErrWait], so that it does not count

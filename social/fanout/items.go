@@ -50,16 +50,7 @@ func (f *Fanout) items(ctx context.Context, list []jobs.Job) []error {
 	if err == nil {
 		return errs
 	}
-	if err = waits(err); len(list) > 1 && !errors.Is(err, jobs.ErrWait) {
-		for i, j := range list { // the failure of one job must not fail the others
-			errs[i] = f.items(ctx, []jobs.Job{j})[0]
-		}
-		return errs
-	}
-	for i := range errs {
-		errs[i] = err
-	}
-	return errs
+	return failed(ctx, list, err, f.items)
 }
 
 // moved returns the posts that have changed.

@@ -197,7 +197,7 @@ func (r *Runner) take() (more bool, err error) {
 	}
 	for _, group := range r.group(list) {
 		batch := r.handlers[group[0].Kind].Batch
-		if len(group) < batch {
+		if len(list) == free && len(group) < batch { // otherwise no more jobs are due
 			rest, failed := r.q.Lease(r.leasing, batch-len(group), leaseTime, group[0].Kind)
 			if failed != nil { // the next call will return the error, too
 				r.noteFailedCall()
