@@ -83,7 +83,7 @@ type Page struct {
 // Replace describes the atomic page step of a refresh.
 type Replace struct {
 	Agent  string
-	Ranked []feed.Ref // the filtered list, best first; groups are distinct
+	Ranked []feed.Ref // the filtered list, best first; groups are distinct; the store may keep and change it
 	Limit  int
 	Now    time.Time
 	Call   Call

@@ -49,6 +49,7 @@ type rounds struct {
 
 // scratch holds temporary data of the rounds of one choice. It is pooled.
 type scratch struct {
+	buffer    []feed.Candidate    // for the candidates of a round
 	proposed  map[string]struct{} // groups of this and earlier rounds
 	fresh     []feed.Candidate    // candidates of this portion, in order, in groups not proposed before
 	refs      []feed.Ref          // refs of fresh
@@ -76,6 +77,7 @@ func (s *scratch) release() {
 		return
 	}
 	clear(s.proposed)
+	clear(s.buffer[:cap(s.buffer)])
 	clear(s.fresh[:cap(s.fresh)])
 	clear(s.refs[:cap(s.refs)])
 	clear(s.keys[:cap(s.keys)])

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/freshet/freshet/engine/arrange"
 	"github.com/freshet/freshet/engine/degraded"
@@ -50,6 +51,8 @@ type forYouSupply struct {
 func (f *forYouSupply) ask(ctx context.Context, r *rounds) ([]feed.Candidate, error) {
 	q := r.query
 	q.After = f.cursor
+	r.buffer = slices.Grow(r.buffer[:0], q.N)
+	q.Buffer = r.buffer
 	explores := q.Ranking.Explore.Share > 0 && r.page > arrange.Unexplored
 	var young func() []feed.Candidate
 	if r.number == 0 && explores {

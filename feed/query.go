@@ -16,6 +16,9 @@ type Query struct {
 	Since   time.Time // only items dated after it; zero means no bound
 	N       int       // number of candidates to return
 	After   string    // cursor from the previous round; "" for the first round
+	// Buffer is memory that the answer may use for its candidates. Its owner must not use it before
+	// the answer is no longer needed. Nil means that each answer has memory of its own.
+	Buffer []Candidate
 }
 
 // Candidate is an item that recall proposes, before selection. Its strings may share the memory

@@ -97,7 +97,7 @@ func (f *Shared) ask(ctx context.Context, q feed.Query) (Result, error) {
 		metrics.Recall.Hits.Inc()
 		return result, nil
 	}
-	q.Agent, q.Profile = "", detached(q.Profile) // the answer is shared with other readers
+	q.Agent, q.Profile, q.Buffer = "", detached(q.Profile), nil // the answer is shared with other readers
 	asked, apart := false, context.WithoutCancel(ctx)
 	flight := f.flights.DoChan(string(key[:]), func() (any, error) {
 		asked = true

@@ -37,6 +37,28 @@ func (s *source) Recall(ctx context.Context, q feed.Query) (recall.Result, error
 	return recall.Result{Next: fmt.Sprint(n)}, nil
 }
 
+// TestSharedAnswersHaveOwnMemory checks that an answer that readers share is in no buffer of theirs.
+func TestSharedAnswersHaveOwnMemory(t *testing.T) {
+	s := recall.NewShared(buffered{}, time.Now, recall.SharedConfig{Share: time.Hour})
+	q := query()
+	q.Buffer = make([]feed.Candidate, 1)
+	first, err := s.Recall(t.Context(), q)
+	require.NoError(t, err)
+	q.Buffer[0].ID = "of the next answer"
+	again, err := s.Recall(t.Context(), query())
+	require.NoError(t, err)
+	require.Equal(t, []string{"a", "a"}, []string{first.Candidates[0].ID, again.Candidates[0].ID})
+}
+
+// buffered answers in the buffer, if there is one.
+type buffered struct{}
+
+func (buffered) Name() string { return "buffered" }
+
+func (buffered) Recall(_ context.Context, q feed.Query) (recall.Result, error) {
+	return recall.Result{Candidates: append(q.Buffer[:0], feed.Candidate{ID: "a"})}, nil
+}
+
 func query() feed.Query {
 	one := feed.Curve{Shape: feed.Exp, Scale: time.Hour, Offset: time.Minute, Decay: 0.5, Weight: 1}
 	return feed.Query{
@@ -147,7 +169,7 @@ func TestSharedDistinguishesQueries(t *testing.T) {
 	}
 	var walk func(name string, v reflect.Value, q *feed.Query)
 	walk = func(name string, v reflect.Value, q *feed.Query) {
-		if name == "Query.Agent" || name == "Query.Ranking.Home" { // only used by sources of home
+		if name == "Query.Buffer" || name == "Query.Agent" || name == "Query.Ranking.Home" { // the last two only for sources of home
 			return
 		}
 		old := reflect.New(v.Type()).Elem()

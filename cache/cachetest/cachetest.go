@@ -4,6 +4,7 @@ package cachetest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -153,7 +154,7 @@ func ref(name string) feed.Ref { return feed.Ref{ID: name, Group: name} }
 
 func replace(t *testing.T, s cache.Sessions, limit int, ranked []feed.Ref) cache.Page {
 	t.Helper()
-	page, err := s.Replace(t.Context(), cache.Replace{Agent: agent, Ranked: ranked, Limit: limit, Now: Start})
+	page, err := s.Replace(t.Context(), cache.Replace{Agent: agent, Ranked: slices.Clone(ranked), Limit: limit, Now: Start})
 	require.NoError(t, err)
 	require.False(t, page.Replayed)
 	return page

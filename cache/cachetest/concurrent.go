@@ -2,6 +2,7 @@ package cachetest
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 
@@ -72,7 +73,7 @@ func concurrentReplaceAndPop(t *testing.T, open Open) {
 	seen := handed{by: map[string]int{}}
 	atOnce(env, func(i int, s cache.Sessions) {
 		for range 3 {
-			page, err := s.Replace(t.Context(), cache.Replace{Agent: agent, Ranked: all, Limit: 3, Now: Start})
+			page, err := s.Replace(t.Context(), cache.Replace{Agent: agent, Ranked: slices.Clone(all), Limit: 3, Now: Start})
 			if err != nil {
 				t.Errorf("caller %d: %v", i, err)
 				return

@@ -1,6 +1,7 @@
 package cachetest
 
 import (
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -23,7 +24,7 @@ func retryOf(id, action string) cache.Call {
 
 func refreshWith(t *testing.T, s cache.Sessions, call cache.Call, ranked []feed.Ref) cache.Page {
 	t.Helper()
-	page, err := s.Replace(t.Context(), cache.Replace{Agent: agent, Ranked: ranked, Limit: 5, Now: Start, Call: call})
+	page, err := s.Replace(t.Context(), cache.Replace{Agent: agent, Ranked: slices.Clone(ranked), Limit: 5, Now: Start, Call: call})
 	require.NoError(t, err)
 	return page
 }

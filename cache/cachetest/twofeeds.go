@@ -1,6 +1,7 @@
 package cachetest
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -22,7 +23,7 @@ func eachOrder(t *testing.T, open Open, test func(t *testing.T, env Env, shows, 
 // fill creates a session for a feed without handing out any of it.
 func fill(t *testing.T, s cache.Sessions, name feed.Name, ranked []feed.Ref) {
 	t.Helper()
-	page, err := s.Replace(t.Context(), cache.Replace{Agent: agent, Ranked: ranked, Now: Start, Call: cache.Call{Feed: name}})
+	page, err := s.Replace(t.Context(), cache.Replace{Agent: agent, Ranked: slices.Clone(ranked), Now: Start, Call: cache.Call{Feed: name}})
 	require.NoError(t, err)
 	require.Empty(t, page.Refs)
 }
@@ -47,7 +48,7 @@ func leavesOtherFeed(t *testing.T, open Open) {
 	eachOrder(t, open, func(t *testing.T, env Env, shows, waits feed.Name) {
 		all := refs(0, 12)
 		fill(t, env.A, waits, all)
-		page, err := env.B.Replace(t.Context(), cache.Replace{Agent: agent, Ranked: all[3:9], Limit: 2, Now: Start, Call: cache.Call{Feed: shows}})
+		page, err := env.B.Replace(t.Context(), cache.Replace{Agent: agent, Ranked: slices.Clone(all[3:9]), Limit: 2, Now: Start, Call: cache.Call{Feed: shows}})
 		require.NoError(t, err)
 		requirePage(t, all[3:5], true, page)
 		requirePage(t, all[5:7], true, popOf(t, env.A, cache.Call{Feed: shows}, 2))

@@ -6,6 +6,7 @@ import (
 	"context"
 	"hash/maphash"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/freshet/freshet/cache"
@@ -25,6 +26,7 @@ type Sessions struct {
 	ttl     time.Duration
 	clock   feed.Clock
 	agents  agents
+	keys    sync.Pool // of *[]string
 }
 
 var _ cache.Sessions = (*Sessions)(nil)
@@ -32,7 +34,7 @@ var _ cache.Sessions = (*Sessions)(nil)
 // New returns sessions that live for ttl after their refresh, by the given clock, and claim the
 // refs they hand out in claimer. Nothing else may claim in it.
 func New(claimer dedup.Claimer, ttl time.Duration, clock feed.Clock) *Sessions {
-	s := &Sessions{claimer: claimer, ttl: ttl, clock: clock}
+	s := &Sessions{claimer: claimer, ttl: ttl, clock: clock, keys: sync.Pool{New: func() any { return new([]string) }}}
 	s.agents.seed = maphash.MakeSeed()
 	for i := range s.agents.shards {
 		s.agents.shards[i].byAgent = make(map[string]*state)
@@ -60,7 +62,7 @@ func (s *Sessions) Replace(ctx context.Context, r cache.Replace) (cache.Page, er
 	}
 	state.expire(now)
 	first := !r.Known && state.forYou.refreshed.IsZero() && state.home.refreshed.IsZero()
-	a.refs, a.ends = slices.Clone(rest), now.Add(s.ttl)
+	a.refs, a.ends = rest, now.Add(s.ttl)
 	a.refreshed = r.Now
 	state.of(r.Call.Feed.Other()).remove(feed.Keys(page))
 	return a.remember(r.Call, page, first, now), nil
@@ -109,7 +111,11 @@ func (s *Sessions) notPending(ctx context.Context, agent string, refs []feed.Ref
 	if len(refs) == 0 {
 		return nil, nil
 	}
-	held, err := s.claimer.Pending(ctx, agent, feed.Keys(refs), now)
+	keys := s.keys.Get().(*[]string)
+	defer s.keys.Put(keys)
+	*keys = feed.AppendKeys((*keys)[:0], refs)
+	held, err := s.claimer.Pending(ctx, agent, *keys, now)
+	clear(*keys) // the pool must not keep the ids
 	if err != nil {
 		return nil, contractError(err)
 	}

@@ -44,17 +44,20 @@ func (s *Source) Recall(ctx context.Context, q feed.Query) (recall.Result, error
 		}
 	}
 	w.top.finish()
-	return w.result(q.N), nil
+	return w.result(q.N, q.Buffer), nil
 }
 
-// result copies the best candidates out of the walker.
-func (w *walker) result(n int) recall.Result {
+// result copies the best candidates out of the walker, into the buffer if they fit.
+func (w *walker) result(n int, buffer []feed.Candidate) recall.Result {
 	best := w.top.kept
 	more := len(best) > n
 	if more {
 		best = best[:n]
 	}
-	out := recall.Result{Candidates: make([]feed.Candidate, len(best))}
+	if buffer == nil || cap(buffer) < len(best) {
+		buffer = make([]feed.Candidate, len(best))
+	}
+	out := recall.Result{Candidates: buffer[:len(best)]}
 	for i, e := range best {
 		v := &w.top.views[e.view]
 		out.Candidates[i] = feed.Candidate{

@@ -3,6 +3,7 @@ package recalltest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -145,6 +146,14 @@ func edges(t *testing.T, open Open) {
 		cancel()
 		_, err := s.Recall(ctx, query(10, feed.Profile{}))
 		require.ErrorIs(t, err, context.Canceled)
+	})
+	t.Run("buffer", func(t *testing.T) {
+		want := recallAll(t, s, query(50, feed.Profile{})).Candidates
+		for _, n := range []int{0, 3, 50, 90} {
+			q := query(50, feed.Profile{})
+			q.Buffer = slices.Repeat([]feed.Candidate{{ID: "of an earlier answer", Group: "g", Traits: feed.Traits{Story: "s"}}}, n)
+			require.Equal(t, want, recallAll(t, s, q).Candidates, "%d candidates fit", n)
+		}
 	})
 	t.Run("words that are syntax elsewhere", func(t *testing.T) {
 		p := feed.Profile{
