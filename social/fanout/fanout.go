@@ -167,15 +167,6 @@ func waits(err error) error {
 	return err
 }
 
-// post reads a stored post. It returns the zero value if there is no such post.
-func (f *Fanout) post(ctx context.Context, id string) (social.Post, error) {
-	posts, err := f.d.Store.PostsByID(ctx, []string{id})
-	if err != nil {
-		return social.Post{}, err
-	}
-	return posts[0], nil
-}
-
 // content returns the first n entries for a list, and the position of the next one as its floor.
 func content(entries []social.Entry, n int) (add []timeline.Position, floor timeline.Position) {
 	for i, e := range entries {

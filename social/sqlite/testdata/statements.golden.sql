@@ -131,10 +131,6 @@ INSERT INTO promotions (id, item, starts, ends, weight, tags, langs) VALUES (?, 
 -- Store.PutPromotion
 SELECT count(*) FROM promotions WHERE ends > ? AND id <> ?;
 
--- Store.Receivers
-SELECT p.author, p.origin, p.reach, p.created <= coalesce(a.erased, 0)
-			FROM posts p LEFT JOIN authors a ON a.id = p.author WHERE p.id = ?;
-
 -- Store.Reenqueue
 SELECT id, kind, key, generation, priority, state, due, run_at, attempts, error, lease, leased_till, finished FROM jobs WHERE kind IN (SELECT value FROM json_each($2)) AND id > $3
 				AND (state = 'completed' AND finished >= $1 - $5 OR state = 'running') ORDER BY id LIMIT +$4;
@@ -1112,6 +1108,14 @@ DELETE FROM temp.touched;
 
 -- querying.touched
 SELECT DISTINCT kind, key FROM temp.touched;
+
+-- readsAuthors
+SELECT p.id, coalesce(a.delivery, 'push'), coalesce(a.erased, 0)
+		FROM posts p LEFT JOIN authors a ON a.id = p.author WHERE p.id IN (SELECT value FROM json_each(?));
+
+-- readsAuthors, for a list of one
+SELECT p.id, coalesce(a.delivery, 'push'), coalesce(a.erased, 0)
+		FROM posts p LEFT JOIN authors a ON a.id = p.author WHERE p.id = ?;
 
 -- receiversText
 SELECT agent, min(rank) FROM (
