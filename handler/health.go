@@ -80,6 +80,24 @@ func stateOf(d Dependency) api.Dependency {
 // publicCause describes why a dependency is down without addresses or other text of a client
 // library, because the probe is public. The log has the details.
 func publicCause(err error) string {
+	if cause := PublicCause(err); cause != "" {
+		return cause
+	}
+	var outage *feed.Outage
+	if errors.As(err, &outage) {
+		return outage.Text
+	}
+	return "the check failed; see the log"
+}
+
+// PublicCause returns why there was no connection or no answer, without addresses or other text of a
+// client library, or "" for other errors. If calls are refused because earlier ones have failed, it is
+// the cause of the last failure.
+func PublicCause(err error) string {
+	var refused interface{ LastFailure() error }
+	if errors.As(err, &refused) {
+		err = refused.LastFailure()
+	}
 	var errno syscall.Errno
 	var dns *net.DNSError
 	switch {
@@ -90,11 +108,7 @@ func publicCause(err error) string {
 	case errors.As(err, &errno):
 		return errno.Error()
 	}
-	var outage *feed.Outage
-	if errors.As(err, &outage) {
-		return outage.Text
-	}
-	return "the check failed; see the log"
+	return ""
 }
 
 var (

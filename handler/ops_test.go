@@ -89,6 +89,12 @@ func TestReadiness(t *testing.T) {
 			`{"es":{"state":"down","error":"unknown host name"}}`,
 		},
 		{
+			"unknown name, and further calls are refused",
+			map[string]Dependency{"es": {Err: fmt.Errorf("u:pw@10.0.0.7: %w: %w", catalog.ErrUnavailable, refusedCall{&net.DNSError{Name: "secret.internal", IsNotFound: true}})}},
+			503, 50301,
+			`{"es":{"state":"down","error":"unknown host name"}}`,
+		},
+		{
 			"unavailable",
 			map[string]Dependency{"es": {Err: fmt.Errorf("u:pw@10.0.0.7: %w", catalog.ErrUnavailable)}},
 			503, 50301,
@@ -113,6 +119,12 @@ func TestReadiness(t *testing.T) {
 		})
 	}
 }
+
+// refusedCall is the error of a call that is refused because an earlier one has failed.
+type refusedCall struct{ last error }
+
+func (refusedCall) Error() string        { return "circuit breaker is open" }
+func (r refusedCall) LastFailure() error { return r.last }
 
 func TestDependencyDownLoggedOnce(t *testing.T) {
 	t.Parallel()

@@ -65,6 +65,27 @@ func TestRedisPermissionsRevoked(t *testing.T) {
 	}
 }
 
+// TestRedisWritesRefusedReported checks that /readyz and the log say why a Redis that answers, but accepts no
+// writes, is down, also while the breaker refuses calls.
+func TestRedisWritesRefusedReported(t *testing.T) {
+	t.Parallel()
+	cfg, r := redisAlone(t)
+	admin := redis.NewClient(&redis.Options{Addr: r.Addr})
+	t.Cleanup(func() { _ = admin.Close() })
+	a := open(t, cfg, WithClock(at(noon).Now), shortPauses)
+	put(t, a, madeItems(300)...)
+	require.NoError(t, admin.ConfigSet(t.Context(), "min-replicas-to-write", "1").Err())
+	testenv.WaitFor(t, func() bool {
+		assert.NotEmpty(t, ask(t, a, refresh("u_1", 10)).Degraded)
+		return a.clients.breaker.State() == gobreaker.StateOpen
+	}, "the breaker is open")
+	state := a.checks.Check(t.Context())["redis"]
+	assert.Equal(t, "reachable, but writes are refused", state.Reason)
+	assert.ErrorContains(t, state.Err, "NOREPLICAS")
+	require.NoError(t, admin.ConfigSet(t.Context(), "min-replicas-to-write", "0").Err())
+	waitHealthy(t, a)
+}
+
 // TestRedisPasswordChanged sets a password while servers without one, or with another, are
 // connected. Redis then refuses all commands before authentication. Long ones it even answers with
 // a protocol error, and closes the connection.

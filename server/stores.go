@@ -19,6 +19,7 @@ import (
 	"github.com/freshet/freshet/dedup/redisbloom"
 	"github.com/freshet/freshet/dedup/spool"
 	"github.com/freshet/freshet/handler"
+	"github.com/freshet/freshet/internal/rediskeys"
 	"github.com/freshet/freshet/internal/slowdisk"
 	"github.com/freshet/freshet/internal/sqlitefile"
 	"github.com/freshet/freshet/server/connect"
@@ -143,6 +144,7 @@ func (b *builder) openFilters(ctx context.Context, c clients) (dedup.Store, erro
 	b.checks["redis"] = func(ctx context.Context) handler.Dependency {
 		state := handler.Dependency{Err: c.clock.Ask(ctx), Warning: c.clock.Warning(), Optional: b.cfg.FailsOpen()}
 		if state.Err != nil {
+			state.Reason = noWrites(state.Err)
 			return state
 		}
 		state.Err = store.Verify(ctx)
@@ -152,11 +154,27 @@ func (b *builder) openFilters(ctx context.Context, c clients) (dedup.Store, erro
 		}
 		state.Err = store.TakesWrites(ctx)
 		if state.Err != nil {
-			state.Reason = "reachable, but writes are refused"
+			state.Reason = writesRefused
 		}
 		return state
 	}
 	return store, nil
+}
+
+// writesRefused is the reason in /readyz if Redis answers, but accepts no writes.
+const writesRefused = "reachable, but writes are refused"
+
+// noWrites returns writesRefused if that is why a check of Redis failed, or why the breaker refused it,
+// and "" otherwise.
+func noWrites(err error) string {
+	var refused interface{ LastFailure() error }
+	if errors.As(err, &refused) {
+		err = refused.LastFailure()
+	}
+	if rediskeys.RefusesWrites(err) {
+		return writesRefused
+	}
+	return ""
 }
 
 // openSpool opens the spool that stores impressions on disk while Redis is down and, if filters

@@ -46,11 +46,7 @@ func Unreachable(err error) bool {
 	if errors.Is(err, ErrReplicas) || !errors.As(err, &reply) {
 		return true
 	}
-	text := reply.Error()
-	_, of, ok := strings.Cut(text, ": -")
-	if ok && strings.HasPrefix(text, scriptFailed) {
-		text = of
-	}
+	text := textOf(reply)
 	code, _, _ := strings.Cut(text, " ")
 	isCode := code != "" && strings.Trim(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
 	aboutTheServer := isCode && !slices.Contains(aboutTheCommand, code)
@@ -71,16 +67,30 @@ func WrongServer(err error) bool {
 	if !errors.As(err, &reply) {
 		return false
 	}
-	text := reply.Error()
-	_, of, ok := strings.Cut(text, ": -")
-	if ok && strings.HasPrefix(text, scriptFailed) {
-		text = of
-	}
-	return hasAnyPrefix(text, wrongServer)
+	return hasAnyPrefix(textOf(reply), wrongServer)
+}
+
+// noWrites are the codes of replies of a server that answers reads, but accepts no writes for now.
+var noWrites = []string{"READONLY", "NOREPLICAS", "MISCONF", "OOM"}
+
+// RefusesWrites reports whether a reply means that the server accepts no writes from any client.
+func RefusesWrites(err error) bool {
+	var reply redis.Error
+	return errors.As(err, &reply) && hasAnyPrefix(textOf(reply), noWrites)
 }
 
 // scriptFailed begins the reply by which servers before Redis 7 report an error inside a script.
 const scriptFailed = "ERR Error running script"
+
+// textOf returns the text of a reply, without what a script adds to it.
+func textOf(reply redis.Error) string {
+	text := reply.Error()
+	_, of, ok := strings.Cut(text, ": -")
+	if ok && strings.HasPrefix(text, scriptFailed) {
+		return of
+	}
+	return text
+}
 
 // Foreign reports whether a key has another type than the command requires: other software has
 // written it. The agent that the key belongs to is served without it; other agents are not

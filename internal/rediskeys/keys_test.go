@@ -162,6 +162,22 @@ func TestErrorIsOutage(t *testing.T) {
 	}
 }
 
+func TestRefusesWrites(t *testing.T) {
+	for err, want := range map[error]bool{
+		nil:                                   false,
+		errors.New("connection refused"):      false,
+		reply("LOADING Redis is loading"):     false,
+		reply("NOPERM User u"):                false,
+		reply("OOM command not allowed"):      true,
+		reply("NOREPLICAS Not enough"):        true,
+		reply("READONLY You can't write"):     true,
+		fmt.Errorf("x: %w", reply("MISCONF")): true,
+		reply("ERR Error running script (call to f_1): @user_script:1: -MISCONF Redis"): true,
+	} {
+		assert.Equal(t, want, RefusesWrites(err), "%v", err)
+	}
+}
+
 func TestPendingTTL(t *testing.T) {
 	const day = 24 * time.Hour
 	for counts, want := range map[time.Duration]time.Duration{

@@ -44,10 +44,7 @@ func Advise(err error) error {
 	if !errors.As(err, &reply) {
 		return err
 	}
-	text := reply.Error()
-	if _, of, ok := strings.Cut(text, ": -"); ok && strings.HasPrefix(text, scriptFailed) {
-		text = of
-	}
+	text := textOf(reply)
 	at := slices.IndexFunc(remedies, func(r struct{ prefix, advice string }) bool { return strings.HasPrefix(text, r.prefix) })
 	if at < 0 {
 		return err

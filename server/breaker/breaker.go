@@ -6,6 +6,7 @@ package breaker
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"sync"
@@ -53,6 +54,7 @@ type Breaker struct {
 	breaker              *gobreaker.TwoStepCircuitBreaker[any]
 	began                time.Time
 	answered             atomic.Int64                   // time of the last answer, in nanoseconds since began
+	failed               atomic.Pointer[error]          // the last failure; nil means none
 	seconds              map[string]prometheus.Observer // by kind of call
 	unreachable, refused prometheus.Counter
 	pings                singleflight.Group
@@ -79,7 +81,7 @@ func New(name string, log *slog.Logger, calls ...string) *Breaker {
 				if from == gobreaker.StateHalfOpen {
 					return // still down: no log line every two seconds
 				}
-				log.Warn("a dependency is down: calls to it fail at once for a while", "dependency", name, "pause", openPause.String())
+				log.Warn("a dependency is down: calls to it fail at once for a while", "dependency", name, "pause", openPause.String(), "error", b.lastFailure())
 			case gobreaker.StateHalfOpen:
 				setState(name, ofBreaker, 0.5)
 			default:
@@ -128,7 +130,7 @@ type Call struct {
 func (b *Breaker) Enter(ctx context.Context, kind, what string, batch int) (context.Context, *Call, error) {
 	done, err := b.breaker.Allow()
 	if err != nil {
-		return ctx, nil, b.refuse(ctx, err)
+		return ctx, nil, b.refuse(ctx, &openError{err, b.lastFailure()})
 	}
 	c := &Call{of: b, done: done, seconds: b.seconds[kind], since: time.Now()}
 	parent := trace.SpanFromContext(ctx)
@@ -142,6 +144,29 @@ func (b *Breaker) Enter(ctx context.Context, kind, what string, batch int) (cont
 		}
 	}
 	return ctx, c, nil
+}
+
+// openError is the error of a call that an open breaker refused. It says why the breaker is open, but
+// does not wrap that failure: the call itself has neither timed out nor reached the service.
+type openError struct {
+	refusal error // the breaker's
+	last    error // the last failure
+}
+
+func (e *openError) Error() string { return fmt.Sprintf("%v; the last failure: %v", e.refusal, e.last) }
+
+func (e *openError) Unwrap() error { return e.refusal }
+
+// LastFailure returns why the breaker is open.
+func (e *openError) LastFailure() error { return e.last }
+
+// lastFailure returns the last failure that counted against the service.
+func (b *Breaker) lastFailure() error {
+	last := b.failed.Load()
+	if last == nil {
+		return nil
+	}
+	return *last
 }
 
 // refuse counts a call that is not made, and returns the reason.
@@ -194,6 +219,7 @@ func (c *Call) reportOutcome(err error) {
 	case err == nil:
 		c.of.answered.Store(int64(time.Since(c.of.began)))
 	case !errors.Is(err, errCallerGone):
+		c.of.failed.Store(&err)
 		c.of.unreachable.Inc()
 	}
 	c.done(err)

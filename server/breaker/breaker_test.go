@@ -1,7 +1,10 @@
 package breaker
 
 import (
+	"bytes"
+	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"testing"
@@ -64,6 +67,41 @@ func TestBreakerOpens(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestOpenBreakerNamesLastFailure checks that the log line of an opened breaker and the errors of the calls that it
+// refuses name the cause, the latest one, but are not taken for it.
+func TestOpenBreakerNamesLastFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		b := New("cause-test", slog.New(slog.NewTextHandler(&log, nil)), "call")
+		fail := func(outcome error) {
+			_, call, err := b.Enter(t.Context(), "call", "call", 0)
+			require.NoError(t, err)
+			call.Leave(outcome)
+		}
+		refused := func(why error) {
+			t.Helper()
+			_, _, err := b.Enter(t.Context(), "call", "call", 0)
+			require.ErrorIs(t, err, gobreaker.ErrOpenState)
+			assert.ErrorContains(t, err, why.Error())
+			assert.NotErrorIs(t, err, why)
+			var open interface{ LastFailure() error }
+			require.ErrorAs(t, err, &open)
+			assert.Equal(t, why, open.LastFailure())
+		}
+		first := fmt.Errorf("lookup: %w", context.DeadlineExceeded)
+		for range LeastCalls {
+			fail(first)
+		}
+		assert.Contains(t, log.String(), first.Error())
+		refused(first)
+
+		time.Sleep(openPause + time.Millisecond)
+		second := errors.New("connection refused")
+		fail(second)
+		refused(second)
+	})
 }
 
 // TestUpNeedsCheckAndBreaker follows an outage of one dependency: neither the check nor the

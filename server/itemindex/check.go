@@ -26,7 +26,7 @@ const notReached = "it has not answered a search since this server started"
 func (w *Watch) Check(left func() time.Duration) health.Check {
 	return func(ctx context.Context) handler.Dependency {
 		if err := w.Waiting(); err != nil {
-			return handler.Dependency{Err: err, Reason: w.reason(err, notReached)}
+			return handler.Dependency{Err: err, Reason: w.reason(err, withCause(notReached, err))}
 		}
 		err := esindex.Ping(ctx, w.client, w.cfg.Elasticsearch.Index)
 		refused := w.refusal()
@@ -39,6 +39,14 @@ func (w *Watch) Check(left func() time.Duration) health.Check {
 		}
 		return handler.Dependency{Err: err, Optional: true, Reason: answered(err), Left: left()}
 	}
+}
+
+// withCause appends to a text why Elasticsearch did not answer, if that is known.
+func withCause(text string, err error) string {
+	if cause := handler.PublicCause(err); cause != "" {
+		return text + ": " + cause
+	}
+	return text
 }
 
 // errBlocked means that a setting blocks writes.

@@ -126,7 +126,7 @@ func TestElasticsearchDown(t *testing.T) {
 	require.ErrorIs(t, s.watch.Waiting(), esindex.ErrUnavailable)
 	state := s.watch.Check(left)(t.Context())
 	assert.False(t, state.Optional, "a new server gets no readers")
-	assert.Equal(t, notReached, state.Reason)
+	assert.Equal(t, notReached+": connection refused", state.Reason)
 }
 
 // TestIndexDeletedAndRestored removes the index and restores it: the substitute for recall is

@@ -35,6 +35,9 @@ type database struct {
 	snapshots *semaphore.Weighted
 }
 
+// errUnchecked is the error of calls before the first attempt to check the schema has ended.
+var errUnchecked = errors.New("its schema has not been checked yet")
+
 // snapshotShare is the divisor for the part of the connections that snapshots may take: half.
 const snapshotShare = 2
 
@@ -45,7 +48,7 @@ func (d *database) guarded(ctx context.Context, kind string, call func(context.C
 		if why != nil {
 			return *why
 		}
-		return errors.New("its schema has not been checked yet")
+		return errUnchecked
 	}
 	noted := func(ctx context.Context) error {
 		err := call(ctx)

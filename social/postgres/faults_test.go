@@ -187,6 +187,7 @@ func TestDatabaseDownAtStart(t *testing.T) {
 	}
 	unavailable()
 	require.ErrorIs(t, s.Migrate(t.Context()), social.ErrUnavailable)
+	require.ErrorContains(t, s.Ping(t.Context()), "failed to connect", "calls name the cause")
 	_, err = s.Check(t.Context())
 	require.ErrorIs(t, err, social.ErrUnavailable)
 	p.Up()

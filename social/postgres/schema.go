@@ -51,6 +51,8 @@ func (s *Store) Migrate(ctx context.Context) error {
 		return fmt.Errorf("postgres: migrate: %w", ctx.Err())
 	}
 	if !lasting(err) {
+		why := fmt.Errorf("%w: %w", errUnchecked, err)
+		s.db.unusable.Store(&why)
 		return fmt.Errorf("%w: postgres: migrate: %w", social.ErrUnavailable, reason(err))
 	}
 	s.db.unusable.Store(&err)
