@@ -6,7 +6,6 @@ import (
 
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
-	"github.com/freshet/freshet/social/timeline"
 )
 
 // settled is the age after which a change of an author's delivery is not repaired any more:
@@ -79,12 +78,12 @@ func (f *Fanout) fill(ctx context.Context, author string) error {
 		if err != nil || len(some) == 0 {
 			return err
 		}
-		heads, err := f.d.Lists.Heads(ctx, some)
+		versions, err := f.d.Lists.Versions(ctx, some)
 		if err != nil {
 			return err
 		}
-		for i, h := range heads {
-			if h.State == timeline.None {
+		for i, version := range versions {
+			if version == "" {
 				continue
 			}
 			if err := f.reconcile(ctx, some[i], f.entriesOfAuthor(ctx, author, some[i]), false); err != nil {

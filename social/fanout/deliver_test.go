@@ -85,7 +85,7 @@ func TestDeliverManyPages(t *testing.T) {
 	p := newProcess(e.ctx, "deliver", func(ctx context.Context) {
 		assert.NoError(t, e.run(e.a, ctx, jobs.Deliver, "post:p"))
 	})
-	require.True(t, p.until("heads"))
+	require.True(t, p.until("versions"))
 	e.follow("x", "f0000a", "f0000b") // the page now ends earlier
 	p.finish()
 	for _, agent := range []string{first, "f0999", last} {
@@ -98,7 +98,7 @@ func TestDeliverManyPages(t *testing.T) {
 // must not end up in the receiver's list.
 func TestDeliverDuringUnfollow(t *testing.T) {
 	for _, killed := range []bool{false, true} {
-		for _, after := range []string{"heads", "posts", "receivers", "push"} {
+		for _, after := range []string{"versions", "posts", "receivers", "push"} {
 			t.Run(fmt.Sprint("before ", after, ", killed ", killed), func(t *testing.T) {
 				e := newEnv(t)
 				e.follow("x", "f", "other")
@@ -106,7 +106,7 @@ func TestDeliverDuringUnfollow(t *testing.T) {
 				e.drain()
 				e.publish("p", "x", 1, everybody)
 				p := newProcess(e.ctx, "deliver", func(ctx context.Context) { _ = e.run(e.a, ctx, jobs.Deliver, "post:p") })
-				require.True(t, p.until("heads"))
+				require.True(t, p.until("versions"))
 				require.True(t, p.until(after))
 				_, err := e.b.Store().Unfollow(e.ctx, "f", "x", zero)
 				require.NoError(t, err)
@@ -128,7 +128,7 @@ func TestDeliverDuringUnfollow(t *testing.T) {
 // TestDeliverDuringDelete is the same with a post that is deleted and removed from lists in the
 // meantime.
 func TestDeliverDuringDelete(t *testing.T) {
-	for _, after := range []string{"heads", "posts", "receivers", "push", "done"} {
+	for _, after := range []string{"versions", "posts", "receivers", "push", "done"} {
 		t.Run("before "+after, func(t *testing.T) {
 			e := newEnv(t)
 			e.follow("x", "f")
@@ -136,7 +136,7 @@ func TestDeliverDuringDelete(t *testing.T) {
 			e.drain()
 			e.publish("p", "x", 1, everybody)
 			p := newProcess(e.ctx, "deliver", func(ctx context.Context) { _ = e.run(e.a, ctx, jobs.Deliver, "post:p") })
-			require.True(t, p.until("heads"))
+			require.True(t, p.until("versions"))
 			require.True(t, p.until(after))
 			require.NoError(t, e.store.DeletePost(e.ctx, "post:p", "x", zero))
 			e.advance(31e9) // the lease expires
@@ -182,7 +182,7 @@ func TestDeliverRecreatedPost(t *testing.T) {
 // TestDeliverDuringBuild checks that a list built during the delivery of a post contains it.
 func TestDeliverDuringBuild(t *testing.T) {
 	for _, built := range []string{"begin", "pull", "commit"} {
-		for _, pushed := range []string{"posts", "receivers", "heads", "push"} {
+		for _, pushed := range []string{"posts", "receivers", "versions", "push"} {
 			t.Run(built+" and "+pushed, func(t *testing.T) {
 				e := newEnv(t)
 				e.follow("x", "f")
@@ -299,11 +299,11 @@ type oneUnusable struct {
 	name string
 }
 
-func (l oneUnusable) Heads(ctx context.Context, lists []string) ([]timeline.Head, error) {
+func (l oneUnusable) Versions(ctx context.Context, lists []string) ([]string, error) {
 	if slices.Contains(lists, l.name) {
 		return nil, errors.New("WRONGTYPE")
 	}
-	return l.Lists.Heads(ctx, lists)
+	return l.Lists.Versions(ctx, lists)
 }
 
 // TestDeliverOneListUnusable checks that a list which cannot be written fails only the jobs of its own

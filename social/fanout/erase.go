@@ -47,13 +47,13 @@ func (f *Fanout) erase(ctx context.Context, j jobs.Job) error {
 // instead of with a job for each follower.
 func (f *Fanout) leave(ctx context.Context, author string, followers []string) error {
 	for some := range slices.Chunk(followers, listsAtOnce) {
-		heads, err := f.d.Lists.Heads(ctx, some)
+		versions, err := f.d.Lists.Versions(ctx, some)
 		if err != nil {
 			return err
 		}
 		var lists []string
-		for i, h := range heads {
-			if h.State != timeline.None {
+		for i, version := range versions {
+			if version != "" {
 				lists = append(lists, some[i])
 			}
 		}

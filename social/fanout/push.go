@@ -81,7 +81,7 @@ func clearTokens(ctx context.Context, to timeline.Lists, targets []target) error
 	return to.ClearToken(ctx, distinct(lists))
 }
 
-// versionsOf returns the versions of those lists that exist.
+// versionsOf returns the versions of all lists, "" for those that do not exist.
 func versionsOf(ctx context.Context, to timeline.Lists, targets []target) (map[string]string, error) {
 	var lists []string
 	for _, t := range targets {
@@ -91,15 +91,13 @@ func versionsOf(ctx context.Context, to timeline.Lists, targets []target) (map[s
 	if len(lists) == 0 {
 		return nil, nil
 	}
-	heads, err := to.Heads(ctx, lists)
+	list, err := to.Versions(ctx, lists)
 	if err != nil {
 		return nil, err
 	}
 	versions := make(map[string]string, len(lists))
-	for i, h := range heads {
-		if h.State != timeline.None {
-			versions[lists[i]] = h.Version
-		}
+	for i, version := range list {
+		versions[lists[i]] = version
 	}
 	return versions, nil
 }

@@ -234,6 +234,10 @@ func (l stagedLists) Heads(ctx context.Context, lists []string) ([]timeline.Head
 	return fallible(ctx, "heads", func() ([]timeline.Head, error) { return l.Lists.Heads(ctx, lists) })
 }
 
+func (l stagedLists) Versions(ctx context.Context, lists []string) ([]string, error) {
+	return fallible(ctx, "versions", func() ([]string, error) { return l.Lists.Versions(ctx, lists) })
+}
+
 func (l stagedLists) Push(ctx context.Context, additions []timeline.Addition) ([]int, error) {
 	return fallible(ctx, "push", func() ([]int, error) { return l.Lists.Push(ctx, additions) })
 }

@@ -87,6 +87,8 @@ type Reader interface {
 	// Heads returns the heads of many lists, in the order of lists, and does not extend their
 	// TTL. After an error they must not be used.
 	Heads(ctx context.Context, lists []string) ([]Head, error)
+	// Versions returns only the versions of Heads, for a third of the commands.
+	Versions(ctx context.Context, lists []string) ([]string, error)
 }
 
 // Writer keeps lists consistent with the store. None of its methods creates a list, extends its
@@ -120,7 +122,7 @@ type Writer interface {
 // Addition is entries for a list.
 type Addition struct {
 	List string
-	// Version must be read from [Head] before the store is queried for whether the entries belong in
+	// Version must be read before the store is queried for whether the entries belong in
 	// the list, so a late push adds nothing that the store would not deliver any more.
 	Version string
 	Entries []Position

@@ -40,6 +40,12 @@ func (s *Lists) Heads(ctx context.Context, names []string) ([]timeline.Head, err
 	})
 }
 
+// Versions implements [timeline.Reader].
+func (s *Lists) Versions(ctx context.Context, names []string) ([]string, error) {
+	versions := make([]string, len(names))
+	return versions, s.each(ctx, names, func(i int, l *oneList) { versions[i] = l.version })
+}
+
 // Push implements [timeline.Writer].
 func (s *Lists) Push(ctx context.Context, additions []timeline.Addition) ([]int, error) {
 	held := make([]int, len(additions))

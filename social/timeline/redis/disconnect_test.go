@@ -36,6 +36,10 @@ var cutSteps = []cutStep{
 		heads[0].Version = ""
 		return heads, err
 	}},
+	{"versions", false, func(ctx context.Context, l *Lists, list, _ string) (any, error) {
+		versions, err := l.Versions(ctx, []string{list, list + "none"})
+		return []bool{versions[0] != "", versions[1] != ""}, err
+	}},
 	{"push", false, pushes},
 	{"push while it is built", true, pushes},
 	{"remove", false, removes},
@@ -150,7 +154,7 @@ func cutOnce(t *testing.T, p *faultproxy.Proxy, direct, client redis.UniversalCl
 				list := fmt.Sprint("u_", i, "_", kind)
 				token := prepare(t, calm, list, step.building)
 				fault := p.Arm(faultproxy.Fault{Kind: kind, Match: func(c faultproxy.Command) bool {
-					return c.Mentions(list) && (step.name == "heads" || strings.HasPrefix(c.Name(), "eval"))
+					return c.Mentions(list) && (step.name == "heads" || step.name == "versions" || strings.HasPrefix(c.Name(), "eval"))
 				}})
 				got, err := step.call(t.Context(), s, list, token)
 				require.NoError(t, err)

@@ -130,6 +130,7 @@ func calls(ctx context.Context, l *Lists, list string) map[string]func() error {
 		"Read":       func() error { _, err := l.Read(ctx, list, timeline.Position{}, 1); return err },
 		"ReadMany":   func() error { _, err := l.ReadMany(ctx, one, timeline.Position{}, 1); return err },
 		"Heads":      func() error { _, err := l.Heads(ctx, one); return err },
+		"Versions":   func() error { _, err := l.Versions(ctx, one); return err },
 		"Push":       func() error { _, err := l.Push(ctx, timelinetest.Additions(one, one, posts(9)...)); return err },
 		"Remove":     func() error { return l.Remove(ctx, one, []string{"post:9"}) },
 		"Replace":    func() error { _, err := l.Replace(ctx, list, timeline.Change{}); return err },

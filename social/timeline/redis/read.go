@@ -110,6 +110,32 @@ func (l *Lists) Heads(ctx context.Context, names []string) ([]timeline.Head, err
 	return heads, nil
 }
 
+// Versions implements [timeline.Reader] in one pipeline for every [pipelined] lists.
+func (l *Lists) Versions(ctx context.Context, names []string) ([]string, error) {
+	versions := make([]string, len(names))
+	for from := 0; from < len(names); from += pipelined {
+		part := names[from:min(from+pipelined, len(names))]
+		pipe, marks := l.client.Pipeline(), make([]*redis.StringSliceCmd, len(part))
+		for i, list := range part {
+			marks[i] = pipe.ZRange(ctx, l.key(list), 0, 0)
+		}
+		if _, err := pipe.Exec(ctx); err != nil {
+			return nil, contractError("versions", err)
+		}
+		for i, cmd := range marks {
+			if len(cmd.Val()) == 0 {
+				continue // there is no such list
+			}
+			m, err := parseMark(cmd.Val()[0])
+			if err != nil {
+				return nil, contractError("versions", fmt.Errorf("%s: %w", l.key(part[i]), err))
+			}
+			versions[from+i] = m.version
+		}
+	}
+	return versions, nil
+}
+
 func parseHead(marks []string, newest []redis.Z, members int64) (h timeline.Head, err error) {
 	if len(marks) == 0 {
 		return h, nil

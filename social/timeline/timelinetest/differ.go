@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/freshet/freshet/internal/convert"
 	"github.com/freshet/freshet/social/timeline"
 )
 
@@ -241,6 +242,8 @@ func (d *differ) heads(l timeline.Lists) {
 	if err != nil {
 		d.t.Fatal(err)
 	}
+	versions, failed := l.Versions(d.ctx, d.lists)
+	d.same("versions", failed, versions, convert.Each(got, func(h timeline.Head) string { return h.Version }))
 	for i, list := range d.lists {
 		want := d.ref.head(list)
 		known := d.names[want.Version]

@@ -227,6 +227,7 @@ func cancelled(t *testing.T, open Open) {
 		"Read":     func() error { _, err := f.A.Read(ctx, agent, none, 1); return err },
 		"ReadMany": func() error { _, err := f.A.ReadMany(ctx, one, none, 1); return err },
 		"Heads":    func() error { _, err := f.A.Heads(ctx, one); return err },
+		"Versions": func() error { _, err := f.A.Versions(ctx, one); return err },
 		"Push": func() error {
 			_, err := f.A.Push(ctx, []timeline.Addition{{List: agent, Version: version, Entries: at(9, "x")}})
 			return err
