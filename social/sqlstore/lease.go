@@ -13,8 +13,9 @@ import (
 
 // Now is the queue's time in µs. The parameter $1 is that time, or NULL for the clock of the
 // database, which is the same for all servers. It is constant during a statement, so an index can
-// be searched by it. In SQLite it is never NULL.
-var Now = Either(`coalesce($1::bigint, (extract(epoch FROM statement_timestamp()) * 1000000)::bigint)`, `$1`)
+// be searched by it. In SQLite it is never NULL. The subquery hides the value from PostgreSQL, which
+// otherwise plans a statement again in each call once the table has statistics.
+var Now = Either(`(SELECT coalesce($1::bigint, (extract(epoch FROM statement_timestamp()) * 1000000)::bigint))`, `$1`)
 
 // JobColumns are the columns of a job that [Dialect.Lease] returns.
 const JobColumns = `id, kind, key, generation, priority, state, due, run_at, attempts, error, lease, leased_till, finished`

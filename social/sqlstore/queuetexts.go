@@ -18,7 +18,7 @@ var (
 	Changed = `changed = ` + Now + `, due = ` + notInFuture("due") + `, run_at = ` + notInFuture("run_at")
 	// Waiting is true if the row may be leased and is of one of the kinds $2; an empty $2 means
 	// all.
-	Waiting = `state IN ('pending', 'failed') AND (run_at <= ` + Now + ` OR ` + back + `) AND (` + Either(`cardinality($2::text[]) = 0`, `$2 = '[]'`) + ` OR kind = ANY ($2))`
+	Waiting = `state IN ('pending', 'failed') AND (run_at <= ` + Now + ` OR ` + back + `) AND (` + Either(`cardinality((SELECT $2::text[])) = 0`, `$2 = '[]'`) + ` OR kind ` + ofList2 + `)`
 	// Completed ends a lease as completed, or as pending if the row was marked in the meantime.
 	Completed = `leased_till = 0, state = CASE WHEN generation = leased_generation THEN 'completed' ELSE 'pending' END,
 		error = '', ` + Changed + `, finished = CASE WHEN generation = leased_generation THEN ` + Now + ` ELSE 0 END`
