@@ -16,6 +16,7 @@ import (
 
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
+	"github.com/freshet/freshet/internal/certificates"
 )
 
 // readyTimeout is the timeout of a readiness probe. Orchestrators rarely wait longer.
@@ -108,7 +109,8 @@ func PublicCause(err error) string {
 	case errors.As(err, &errno):
 		return errno.Error()
 	}
-	return ""
+	fault, _ := certificates.Check(err, "")
+	return fault.Cause
 }
 
 var (

@@ -2,6 +2,7 @@ package handler
 
 import (
 	"context"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -93,6 +94,12 @@ func TestReadiness(t *testing.T) {
 			map[string]Dependency{"es": {Err: fmt.Errorf("u:pw@10.0.0.7: %w: %w", catalog.ErrUnavailable, refusedCall{&net.DNSError{Name: "secret.internal", IsNotFound: true}})}},
 			503, 50301,
 			`{"es":{"state":"down","error":"unknown host name"}}`,
+		},
+		{
+			"certificate",
+			map[string]Dependency{"es": {Err: fmt.Errorf("10.0.0.7: %w", x509.HostnameError{Certificate: &x509.Certificate{}, Host: "es-1.internal"})}},
+			503, 50301,
+			`{"es":{"state":"down","error":"its certificate has no subject alternative name"}}`,
 		},
 		{
 			"unavailable",

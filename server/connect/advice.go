@@ -3,7 +3,6 @@ package connect
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"io"
 	"net"
@@ -11,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/freshet/freshet/internal/certificates"
 	"github.com/freshet/freshet/internal/esindex"
 )
 
@@ -31,24 +31,18 @@ func TLSAdvice(err error, of Schemes) string {
 	if err == nil {
 		return ""
 	}
+	if fault, ok := certificates.Check(err, of.Settings+".ca_cert"); ok {
+		return fault.Advice
+	}
 	var (
-		noTLS    tls.RecordHeaderError
-		unknown  x509.UnknownAuthorityError
-		hostname x509.HostnameError
-		invalid  x509.CertificateInvalidError
-		refused  *esindex.Error
+		noTLS   tls.RecordHeaderError
+		refused *esindex.Error
 	)
 	text := err.Error()
 	badRequest := errors.As(err, &refused) && refused.Foreign && refused.Status == http.StatusBadRequest
 	switch {
 	case errors.As(err, &noTLS), strings.Contains(text, "HTTP response to HTTPS client"):
 		return "the server does not use TLS on this port: begin the address with " + of.Plain + ", or name its port with TLS"
-	case errors.As(err, &unknown):
-		return "name the authority that signed the server's certificate in " + of.Settings + ".ca_cert"
-	case errors.As(err, &hostname):
-		return "name the host as the server's certificate does"
-	case errors.As(err, &invalid):
-		return "renew the server's certificate"
 	case strings.Contains(text, "remote error: tls: "), of.Encrypted && badRequest:
 		return "if the server requires client certificates, name one that it trusts in " + of.Settings + ".client_cert and " + of.Settings + ".client_key"
 	case of.Encrypted: // the rest is of connections without TLS

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"crypto/tls"
+	"crypto/x509"
 	"encoding/pem"
 	"io"
 	"log"
@@ -53,6 +54,24 @@ func TestDoctorTLSMismatch(t *testing.T) {
 	findings = Check(t.Context(), cfg, Options{})
 	assert.Contains(t, about(t, findings, "redis").Fix, "redis.ca_cert")
 	assert.Contains(t, about(t, findings, "elasticsearch").Fix, "elasticsearch.ca_cert")
+
+	// A certificate that names the host only as its Common Name.
+	named := testenv.Certificate(t, func(c *x509.Certificate) { c.DNSNames = nil })
+	common := httptest.NewUnstartedServer(http.NotFoundHandler())
+	common.Config.ErrorLog = log.New(io.Discard, "", 0)
+	common.TLS = &tls.Config{Certificates: []tls.Certificate{named}}
+	common.StartTLS()
+	t.Cleanup(common.Close)
+	_, port, err := net.SplitHostPort(common.Listener.Addr().String())
+	require.NoError(t, err)
+	cfg.Redis.CACert = filepath.Join(t.TempDir(), "named.pem")
+	cfg.Elasticsearch.CACert = cfg.Redis.CACert
+	require.NoError(t, os.WriteFile(cfg.Redis.CACert, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: named.Leaf.Raw}), 0o600))
+	cfg.Elasticsearch.Addresses = []string{"https://localhost:" + port}
+	cfg.Redis.URL = "rediss://localhost:" + port
+	findings = Check(t.Context(), cfg, Options{})
+	assert.Contains(t, about(t, findings, "redis").Fix, "subject alternative name")
+	assert.Contains(t, about(t, findings, "elasticsearch").Fix, "subject alternative name")
 
 	// Servers that require client certificates end the handshake; a proxy such as nginx answers 400.
 	strict := httptest.NewUnstartedServer(http.NotFoundHandler())

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/freshet/freshet/internal/certificates"
 	"github.com/freshet/freshet/social/sqlstore"
 )
 
@@ -72,11 +73,8 @@ var adviceByText = []struct{ part, advice string }{
 	{"permission denied for schema", "the user may not create tables; let it own the database (ALTER DATABASE … OWNER TO …), or GRANT USAGE, CREATE ON SCHEMA … to it"},
 	{"no encryption", "the server requires TLS; set sslmode=require or verify-full in postgres.url"},
 	{"refused TLS connection", "the server does not use TLS; correct sslmode in postgres.url, or set ssl = on at the server"},
-	{"certificate signed by unknown authority", "name the authority that signed the server's certificate in sslrootcert of postgres.url"},
-	{"certificate has expired", "renew the server's certificate"},
 	{"requires a valid client certificate", "name a client certificate that the server trusts in sslcert and sslkey of postgres.url"},
 	{"remote error: tls: ", "if the server requires client certificates, name one that it trusts in sslcert and sslkey of postgres.url"},
-	{"certificate is valid for", "name the host in postgres.url as the server's certificate does"},
 }
 
 func code(err error) string {
@@ -94,6 +92,9 @@ func reason(err error) error {
 	}
 	if err == nil {
 		return nil
+	}
+	if fault, ok := certificates.Check(err, "sslrootcert of postgres.url"); ok {
+		return fmt.Errorf("%s (%w)", fault.Advice, err)
 	}
 	for _, known := range adviceByText {
 		if strings.Contains(err.Error(), known.part) {

@@ -1,11 +1,22 @@
 package postgres
 
 import (
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/internal/testenv"
+	"github.com/freshet/freshet/social"
 )
 
 // TestAdviceFitsTheMessage has refusals whose code says too little.
@@ -19,8 +30,6 @@ func TestAdviceFitsTheMessage(t *testing.T) {
 		{&pgconn.PgError{Code: notAuthorized, Message: `no pg_hba.conf entry for host "10.0.0.1", user "f", database "f", no encryption`}, "requires TLS"},
 		{&pgconn.PgError{Code: notAuthorized, Message: `no pg_hba.conf entry for host "10.0.0.1", user "f", database "f", SSL encryption`}, "pg_hba.conf"},
 		{errors.New("tls error (server refused TLS connection)"), "does not use TLS"},
-		{errors.New("tls: failed to verify certificate: x509: certificate signed by unknown authority"), "sslrootcert"},
-		{errors.New("tls: failed to verify certificate: x509: certificate has expired or is not yet valid: current time"), "renew"},
 		{&pgconn.PgError{Code: notAuthorized, Message: "connection requires a valid client certificate"}, "sslcert"},
 		{errors.New("remote error: tls: unknown certificate authority"), "sslcert"},
 		{&pgconn.PgError{Code: noPrivilege, Message: "permission denied for table posts"}, "own the tables"},
@@ -33,4 +42,46 @@ func TestAdviceFitsTheMessage(t *testing.T) {
 		assert.ErrorIs(t, reason(test.err), test.err)
 	}
 	assert.NoError(t, reason(nil))
+}
+
+// TestAdviceOnCertificate connects to servers whose certificate is not accepted: of an unknown
+// authority, and with the host only as the Common Name.
+func TestAdviceOnCertificate(t *testing.T) {
+	t.Parallel()
+	unknown := testenv.Certificate(t, nil)
+	assert.ErrorContains(t, checkTLS(t, unknown, ""), "in sslrootcert of postgres.url")
+
+	nameless := testenv.Certificate(t, func(c *x509.Certificate) { c.DNSNames = nil })
+	root := filepath.Join(t.TempDir(), "root.pem")
+	require.NoError(t, os.WriteFile(root, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: nameless.Leaf.Raw}), 0o600))
+	assert.ErrorContains(t, checkTLS(t, nameless, "&sslrootcert="+root), "as a subject alternative name")
+}
+
+// checkTLS returns the error for a server with the certificate.
+func checkTLS(t *testing.T, certificate tls.Certificate, parameters string) error {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		for conn, err := listener.Accept(); err == nil; conn, err = listener.Accept() {
+			go startTLS(conn, &tls.Config{Certificates: []tls.Certificate{certificate}})
+		}
+	}()
+	_, port, err := net.SplitHostPort(listener.Addr().String())
+	require.NoError(t, err)
+	store, err := New(t.Context(), Config{URL: "postgres://u@localhost:" + port + "/d?sslmode=verify-full" + parameters}, social.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = store.Close() })
+	_, err = store.Check(t.Context())
+	return err
+}
+
+// startTLS answers the request for TLS with which a client of PostgreSQL begins.
+func startTLS(conn net.Conn, config *tls.Config) {
+	if _, err := io.ReadFull(conn, make([]byte, 8)); err == nil {
+		_, _ = conn.Write([]byte("S"))
+		_ = tls.Server(conn, config).Handshake()
+	}
+	_ = conn.Close()
 }
