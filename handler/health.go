@@ -95,10 +95,7 @@ func publicCause(err error) string {
 // client library, or "" for other errors. If calls are refused because earlier ones have failed, it is
 // the cause of the last failure.
 func PublicCause(err error) string {
-	var refused interface{ LastFailure() error }
-	if errors.As(err, &refused) {
-		err = refused.LastFailure()
-	}
+	err = LastFailure(err)
 	var errno syscall.Errno
 	var dns *net.DNSError
 	switch {
@@ -111,6 +108,15 @@ func PublicCause(err error) string {
 	}
 	fault, _ := certificates.Check(err, "")
 	return fault.Cause
+}
+
+// LastFailure returns the failure because of which a call was refused, and err if it was not.
+func LastFailure(err error) error {
+	var refused interface{ LastFailure() error }
+	if errors.As(err, &refused) {
+		return refused.LastFailure()
+	}
+	return err
 }
 
 var (

@@ -167,11 +167,7 @@ const writesRefused = "reachable, but writes are refused"
 // noWrites returns writesRefused if that is why a check of Redis failed, or why the breaker refused it,
 // and "" otherwise.
 func noWrites(err error) string {
-	var refused interface{ LastFailure() error }
-	if errors.As(err, &refused) {
-		err = refused.LastFailure()
-	}
-	if rediskeys.RefusesWrites(err) {
+	if rediskeys.RefusesWrites(handler.LastFailure(err)) {
 		return writesRefused
 	}
 	return ""

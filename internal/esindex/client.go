@@ -1,8 +1,10 @@
 package esindex
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -71,7 +73,48 @@ func (g genuine) Perform(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	if res.StatusCode < 300 && !fromElasticsearch(res) {
-		return nil, errors.Join(errors.New("the response does not come from Elasticsearch 8: it has no header X-Elastic-Product"), res.Body.Close())
+		return nil, errors.Join(&OtherProductError{Status: res.StatusCode, Product: product(res.Body)}, res.Body.Close())
 	}
 	return res, nil
+}
+
+// OtherProductError is the error for a successful answer that does not come from Elasticsearch 8.
+type OtherProductError struct {
+	Status  int
+	Product string // with its version, or "" if the answer does not say
+}
+
+// Error says what answers, if that is known.
+func (e *OtherProductError) Error() string {
+	is := ""
+	if e.Product != "" {
+		is = ", it is " + e.Product
+	}
+	return "the response does not come from Elasticsearch 8: it has no header X-Elastic-Product" + is
+}
+
+// mostRoot is more than what a node answers about itself.
+const mostRoot = 16 << 10
+
+// product returns the name and version of the search engine whose root answers with the body, or "".
+func product(body io.Reader) string {
+	var root struct {
+		Tagline string `json:"tagline"`
+		Version struct {
+			Number       string `json:"number"`
+			Distribution string `json:"distribution"`
+		} `json:"version"`
+	}
+	if json.NewDecoder(io.LimitReader(body, mostRoot)).Decode(&root) != nil || root.Version.Number == "" {
+		return ""
+	}
+	switch {
+	case root.Version.Distribution == "opensearch":
+		return "OpenSearch " + root.Version.Number
+	case strings.Contains(root.Tagline, "OpenSearch"): // in its compatibility mode, with the number of an Elasticsearch
+		return "OpenSearch"
+	case root.Tagline == "You Know, for Search":
+		return "Elasticsearch " + root.Version.Number
+	}
+	return ""
 }

@@ -3,6 +3,7 @@ package doctor
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -41,6 +42,10 @@ func (d *doctor) checkElastic(ctx context.Context) {
 			Plain: "http://", TLS: "https://", Settings: what,
 			Encrypted: strings.HasPrefix(d.cfg.Elasticsearch.Addresses[0], "https://"),
 		})
+		var other *esindex.OtherProductError
+		if errors.As(err, &other) {
+			fix = "name an Elasticsearch 8 in elasticsearch.addresses"
+		}
 		d.report(Broken, what, cmp.Or(fix, "start Elasticsearch, or correct elasticsearch.addresses, elasticsearch.password or elasticsearch.api_key"), "%s: %v", where, err)
 		return
 	}

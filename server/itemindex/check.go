@@ -1,6 +1,7 @@
 package itemindex
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,7 +44,7 @@ func (w *Watch) Check(left func() time.Duration) health.Check {
 
 // withCause appends to a text why Elasticsearch did not answer, if that is known.
 func withCause(text string, err error) string {
-	if cause := handler.PublicCause(err); cause != "" {
+	if cause := cmp.Or(handler.PublicCause(err), answered(err)); cause != "" {
 		return text + ": " + cause
 	}
 	return text
@@ -59,9 +60,14 @@ func (w *Watch) writesBlocked() string {
 	return w.blocked
 }
 
-// answered returns the text in /readyz for an error response, which may be a proxy's, or "" if
-// there was no response.
+// answered returns the text in /readyz for an error response, which may be a proxy's, or for one of
+// another program, or "" if there was no response.
 func answered(err error) string {
+	err = handler.LastFailure(err)
+	var other *esindex.OtherProductError
+	if errors.As(err, &other) {
+		return fmt.Sprintf("what responds (%d %s) is not Elasticsearch 8", other.Status, http.StatusText(other.Status))
+	}
 	var e *esindex.Error
 	if !errors.As(err, &e) {
 		return ""

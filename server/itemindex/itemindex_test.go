@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"testing"
 	"time"
 
@@ -127,6 +128,17 @@ func TestElasticsearchDown(t *testing.T) {
 	state := s.watch.Check(left)(t.Context())
 	assert.False(t, state.Optional, "a new server gets no readers")
 	assert.Equal(t, notReached+": connection refused", state.Reason)
+}
+
+// TestOtherProductAtStart has an address that leads to something else.
+func TestOtherProductAtStart(t *testing.T) {
+	t.Parallel()
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	t.Cleanup(other.Close)
+	s := at(t, other.URL, "items")
+	require.NoError(t, s.watch.Try(t.Context()))
+	s.watch.visit(t.Context(), s.use)
+	assert.Equal(t, notReached+": what responds (200 OK) is not Elasticsearch 8", s.watch.Check(left)(t.Context()).Reason)
 }
 
 // TestIndexDeletedAndRestored removes the index and restores it: the substitute for recall is
