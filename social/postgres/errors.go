@@ -68,6 +68,7 @@ var advice = map[string]string{
 // adviceByText is advice by a part of the message, for errors without a code of their own.
 var adviceByText = []struct{ part, advice string }{
 	{"unsupported startup parameter", "the pooler does not take a parameter of postgres.url; for search_path use ALTER ROLE … SET search_path instead, or another database"},
+	{"prepared statement ", "a pooler gives each transaction another connection; add default_query_exec_mode=exec to postgres.url"},
 	{"unrecognized configuration parameter", "the server does not know a parameter of postgres.url; remove it (other drivers' schema=… is search_path=… here)"},
 	{"due to statement timeout", "the limit statement_timeout of the user or the database has ended it; raise it, or migrate over a direct connection"},
 	{"permission denied for schema", "the user may not create tables; let it own the database (ALTER DATABASE … OWNER TO …), or GRANT USAGE, CREATE ON SCHEMA … to it"},

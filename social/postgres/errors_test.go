@@ -35,6 +35,8 @@ func TestAdviceFitsTheMessage(t *testing.T) {
 		{&pgconn.PgError{Code: noPrivilege, Message: "permission denied for table posts"}, "own the tables"},
 		{&pgconn.PgError{Code: noPrivilege, Message: "permission denied for schema public"}, "GRANT USAGE, CREATE ON SCHEMA"},
 		{&pgconn.PgError{Code: noPrivilege, Message: "must be owner of table posts"}, "own the tables"},
+		{&pgconn.PgError{Code: "26000", Message: `prepared statement "stmtcache_faa3" does not exist`}, "default_query_exec_mode=exec"},
+		{&pgconn.PgError{Code: "42P05", Message: `prepared statement "stmtcache_faa3" already exists`}, "default_query_exec_mode=exec"},
 		{&pgconn.PgError{Code: "42704", Message: `unrecognized configuration parameter "schema"`}, "remove it"},
 		{&pgconn.PgError{Code: queryCanceled, Message: "canceling statement due to statement timeout"}, "statement_timeout of the user or the database"},
 	} {
