@@ -35,6 +35,7 @@ func TestDoctorImageStore(t *testing.T) {
 		found := about(t, Check(t.Context(), cfg, Options{}), "media")
 		assert.Equal(t, want, found.Level, "%s: %s", address, found.Detail)
 		assert.Equal(t, want == Broken, found.Fix != "", "a broken thing says how to fix it")
+		assert.Contains(t, found.Detail, "://", "it names the address")
 	}
 }
 

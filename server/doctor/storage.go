@@ -119,7 +119,7 @@ func (d *doctor) checkMedia(ctx context.Context) {
 		if u.Scheme == "file" {
 			fix = "name a folder this user may write to"
 		}
-		d.report(Broken, what, fix, "%v", err)
+		d.report(Broken, what, fix, "%s: %v", u.Redacted(), err)
 		return
 	} else {
 		d.report(OK, what, "", "a test file was written to %s, read and removed", u.Redacted())
