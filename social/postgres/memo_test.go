@@ -149,10 +149,12 @@ func TestMemoTrimmed(t *testing.T) {
 	w.Change(100, func(string) {})
 	before := rows()
 	require.Positive(t, before)
-	for i := range 4 {
-		require.NoError(t, a.Trim(t.Context(), now.Add(time.Duration(i)*time.Minute)))
-	}
-	assert.Less(t, rows(), before)
+	minutes := 0
+	testenv.WaitFor(t, func() bool { // a transaction of another test holds the horizon back
+		require.NoError(t, a.Trim(t.Context(), now.Add(time.Duration(minutes)*time.Minute)))
+		minutes++
+		return rows() < before
+	}, "old rows are removed")
 	require.Empty(t, w.Different(), "the server lacks rows")
 }
 
