@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/freshet/freshet/internal/convert"
 	"github.com/freshet/freshet/internal/periodic"
 	"github.com/freshet/freshet/server/demo"
 	"github.com/freshet/freshet/social/jobs"
@@ -48,14 +49,25 @@ func (a *App) startDemo(ctx context.Context) error {
 	return nil
 }
 
-// awaitItems waits, for a minute at most, until the demo's posts are indexed as items, so that
-// the first set of trending items includes them: the next one is computed minutes later.
+// awaitItems waits, for a minute at most, until the demo's posts are indexed as items with their
+// likes, which otherwise takes half a minute, so that the first set of trending items includes them:
+// the next one is computed minutes later.
 func (a *App) awaitItems(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	for {
-		waiting, err := a.network.store.List(ctx, jobs.Filter{Kind: jobs.Index, Limit: 1})
-		if err != nil || len(waiting) == 0 || periodic.Pause(ctx, 20*time.Millisecond) != nil {
+	store := a.network.store
+	counts, err := store.List(ctx, jobs.Filter{Kind: jobs.Count, State: jobs.Pending, Limit: 10_000})
+	if err == nil {
+		now := convert.Each(counts, func(j jobs.Job) jobs.Spec { return jobs.Spec{Kind: j.Kind, Key: j.Key, Priority: j.Priority} })
+		err = store.Enqueue(ctx, now...)
+	}
+	for err == nil {
+		var indexed, counted []jobs.Job
+		indexed, err = store.List(ctx, jobs.Filter{Kind: jobs.Index, Limit: 1})
+		if err == nil {
+			counted, err = store.List(ctx, jobs.Filter{Kind: jobs.Count, Limit: 1})
+		}
+		if len(indexed)+len(counted) == 0 || periodic.Pause(ctx, 20*time.Millisecond) != nil {
 			return
 		}
 	}
