@@ -202,7 +202,7 @@ const acts = "a"
 
 func costsOf(t *testing.T, cfg configs.Config, m *meter) map[string]costs {
 	t.Helper()
-	const readers = 20 // the first three warm up
+	const readers = 30 // the first three warm up
 	filled := open(t, cfg, WithClock(at(noon).Now))
 	put(t, filled, madeItems(200)...)
 	fillHome(t, filled)
