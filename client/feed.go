@@ -107,6 +107,21 @@ func (c *Client) Guest(ctx context.Context, limit int) (GuestPage, error) {
 	return call[GuestPage](ctx, c, Request{Method: http.MethodGet, Path: path, Repeatable: true})
 }
 
+// RelatedPage holds the items related to another one.
+type RelatedPage struct {
+	Items    []feed.Item `json:"items"`    // [InFeedOf] returns the one reason of each
+	Degraded []string    `json:"degraded"` // features that were unavailable
+
+	rawResponse
+}
+
+// Related calls GET /v1/items/{id}/related: what the readers of an item or a post have read as well,
+// then what shares a tag with it. limit is 1 to 100, 0 for the server's default of 10.
+func (c *Client) Related(ctx context.Context, id string, limit int) (RelatedPage, error) {
+	path := withQuery(v1("items", id, "related"), nil, map[string]int64{"limit": int64(limit)})
+	return call[RelatedPage](ctx, c, Request{Method: http.MethodGet, Path: path, Repeatable: true})
+}
+
 // Timeline calls GET /v1/timeline: all new posts from the authors that the agent follows, newest
 // first. cursor is the NextCursor of the previous page, "" for the newest; limit is 1 to 100, 0 for
 // the server's default of 20.

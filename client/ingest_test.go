@@ -376,6 +376,64 @@ func TestIngestSlowPipe(t *testing.T) {
 	})
 }
 
+// TestIngestReadsWhileSending checks that the lines of the next request are read while one is sent, and
+// that no two requests are sent at the same time.
+func TestIngestReadsWhileSending(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &itemServer{}
+		r, w := io.Pipe()
+		written, inProgress := 0, 0
+		slow := func(w http.ResponseWriter, r *http.Request) {
+			inProgress++
+			assert.Equal(t, 1, inProgress)
+			synctest.Wait() // the client reads on until it has the next request
+			assert.GreaterOrEqual(t, written, min(len(s.requests)*1_000+2_000, 5_000))
+			s.ServeHTTP(w, r)
+			inProgress--
+		}
+		go func() {
+			for ; written < 5_000; written++ {
+				_, _ = io.WriteString(w, item(written)+"\n")
+			}
+			_ = w.Close()
+		}()
+		sum, err := connect(t, "http://server", client.WithHTTPClient(inProcess(slow))).Ingest(t.Context(), r, func(client.Rejection) {})
+		require.NoError(t, err)
+		assert.Equal(t, client.Summary{Accepted: 5_000, Requests: 5}, sum)
+	})
+}
+
+// TestIngestAnswerDuringSlowPipe checks that an answer is reported when it arrives, and not only when
+// the pipe delivers the next lines.
+func TestIngestAnswerDuringSlowPipe(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r, w := io.Pipe()
+		go func() { _, _ = io.WriteString(w, `{"id":"bad"}`+"\n") }()
+		c := connect(t, "http://server", client.WithHTTPClient(inProcess((&itemServer{}).ServeHTTP)))
+		var rejected []client.Rejection
+		done := make(chan error)
+		go func() {
+			_, err := c.Ingest(t.Context(), r, func(x client.Rejection) { rejected = append(rejected, x) })
+			done <- err
+		}()
+		time.Sleep(3 * time.Second)
+		synctest.Wait()
+		assert.Equal(t, []client.Rejection{{Line: 1, ID: "x", Reason: "it is bad"}}, rejected)
+		require.NoError(t, w.Close())
+		require.NoError(t, <-done)
+
+		// A refusal ends the upload, although the pipe stays open.
+		r, w = io.Pipe()
+		defer func() { _ = w.Close() }()
+		go func() { _, _ = io.WriteString(w, item(1)+"\n") }()
+		refuses := func(w http.ResponseWriter, _ *http.Request) { answer(w, 403, `{"code":40301,"msg":"no"}`) }
+		_, err := connect(t, "http://server", client.WithHTTPClient(inProcess(refuses))).Ingest(t.Context(), r, func(client.Rejection) {})
+		require.ErrorContains(t, err, "upload lines 1 to 1")
+	})
+}
+
 // TestIngestCanceledWaitsForAnswer checks that it waits for a limited time.
 func TestIngestCanceledWaitsForAnswer(t *testing.T) {
 	t.Parallel()

@@ -69,6 +69,11 @@ func (l *live) Read(p []byte) (int, error) {
 		case l.rest = <-l.chunks:
 		case <-l.ctx.Done():
 			return 0, l.ctx.Err()
+		case <-l.upload.answered():
+			l.upload.settle()
+			if l.upload.failed != nil {
+				return 0, l.upload.failed
+			}
 		case <-l.ticker.C:
 			if err := l.upload.flushSlow(); err != nil {
 				return 0, err

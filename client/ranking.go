@@ -66,7 +66,22 @@ func ifVersion(version int) http.Header {
 // Report calls GET /v1/ranking/report for today and the days before it, 1 to 90 in total; 0 is a
 // week. It needs the admin token.
 func (c *Client) Report(ctx context.Context, days int) (Report, error) {
-	path := withQuery("/v1/ranking/report", nil, map[string]int64{"days": int64(days)})
+	return c.ReportFor(ctx, ReportAsk{Days: days})
+}
+
+// ReportAsk are the parameters of a report.
+type ReportAsk struct {
+	Days   int     // today and the days before it, 1 to 90 in total; 0 is a week
+	Effect float64 // the difference, as a part of control's rate, for which the size of a test is given; 0 is 0.1
+}
+
+// ReportFor calls GET /v1/ranking/report. It needs the admin token.
+func (c *Client) ReportFor(ctx context.Context, ask ReportAsk) (Report, error) {
+	texts := map[string]string{}
+	if ask.Effect != 0 {
+		texts["effect"] = strconv.FormatFloat(ask.Effect, 'g', -1, 64)
+	}
+	path := withQuery("/v1/ranking/report", texts, map[string]int64{"days": int64(ask.Days)})
 	return call[Report](ctx, c, Request{Method: http.MethodGet, Path: path, Repeatable: true})
 }
 

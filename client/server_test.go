@@ -20,6 +20,7 @@ import (
 	"github.com/freshet/freshet/client"
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/server"
 )
@@ -105,6 +106,34 @@ func TestFeedOnRealServer(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "news", other.Items[0].ID)
 	require.NoError(t, reader.Seen(ctx, "news", "post/1"))
+}
+
+func TestRelatedOnRealServer(t *testing.T) {
+	t.Parallel()
+	h, stop := embedded(func(*configs.Config) {}, server.WithClock(func() time.Time { return time.Unix(1772800000, 0) }))
+	defer stop()
+	server := httptest.NewServer(h)
+	defer server.Close()
+	reader, admin := connect(t, server.URL, client.WithAgent("u_1")), connect(t, server.URL, client.WithAdminToken(adminToken))
+	for _, id := range []string{"a/related", "a", "b"} { // ids may end as the route does
+		require.NoError(t, admin.PutItem(t.Context(), feed.Item{ID: id, Title: "Title of " + id, UpdateTime: 1772800000, Tags: []string{"rivers"}}))
+	}
+	it, err := admin.Item(t.Context(), "a/related")
+	require.NoError(t, err)
+	assert.Equal(t, "Title of a/related", it.Title)
+	for id, want := range map[string][]string{"a": {"a/related", "b"}, "a/related": {"a", "b"}} {
+		page, err := reader.Related(t.Context(), id, 0)
+		require.NoError(t, err)
+		require.Len(t, page.Items, 2)
+		assert.ElementsMatch(t, want, []string{page.Items[0].ID, page.Items[1].ID})
+		in, err := client.InFeedOf(page.Items[0])
+		require.NoError(t, err)
+		assert.Equal(t, []api.Reason{{Type: api.ReasonSameTag, Value: "rivers"}}, in.Why)
+	}
+	_, err = reader.Related(t.Context(), "nothing", 5)
+	var refused *client.Error
+	require.ErrorAs(t, err, &refused)
+	assert.Equal(t, 40401, refused.Code)
 }
 
 // The set is computed when a server starts, so the test starts it twice.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -98,32 +99,45 @@ func (s *stream) connect(ctx context.Context) (began bool, err error) {
 	defer cancel()
 	s.silence = time.AfterFunc(cmp.Or(s.client.timeout, streamSilence), cancel)
 	defer s.silence.Stop()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.client.base+"/v1/stream", nil)
+	header := http.Header{}
+	if s.last != "" {
+		header.Set("Last-Event-ID", s.last)
+	}
+	res, err := s.client.follow(ctx, "/v1/stream", "text/event-stream", header)
 	if err != nil {
 		return false, err
-	}
-	req.Header = s.client.header.Clone()
-	req.Header.Set("Accept", "text/event-stream")
-	if s.last != "" {
-		req.Header.Set("Last-Event-ID", s.last)
-	}
-	res, err := s.client.http.Do(req)
-	if err != nil {
-		return false, fmt.Errorf("%w: %w", ErrUnreachable, err)
 	}
 	defer func() { _ = res.Body.Close() }()
-	kind, _, _ := strings.Cut(res.Header.Get("Content-Type"), ";")
-	if res.StatusCode != http.StatusOK || kind != "text/event-stream" {
-		answer, err := io.ReadAll(io.LimitReader(res.Body, longestLine))
-		if err != nil {
-			return false, fmt.Errorf("%w: %w", ErrUnreachable, err)
-		}
-		if _, err = open(res, answer); err == nil {
-			err = ErrNotFreshet
-		}
-		return false, err
-	}
 	return true, s.read(res.Body)
+}
+
+// follow sends a request for an answer of a content type that is read as it comes. The caller closes its
+// body.
+func (c *Client) follow(ctx context.Context, path, accept string, header http.Header) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+path, nil)
+	if err != nil {
+		return nil, err
+	}
+	req.Header = c.header.Clone()
+	maps.Copy(req.Header, header)
+	req.Header.Set("Accept", accept)
+	res, err := c.http.Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnreachable, err)
+	}
+	kind, _, _ := strings.Cut(res.Header.Get("Content-Type"), ";")
+	if res.StatusCode == http.StatusOK && kind == accept {
+		return res, nil
+	}
+	defer func() { _ = res.Body.Close() }()
+	answer, err := io.ReadAll(io.LimitReader(res.Body, longestLine))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnreachable, err)
+	}
+	if _, err = open(res, answer); err == nil {
+		err = ErrNotFreshet
+	}
+	return nil, err
 }
 
 // read yields the events of a stream until it ends.

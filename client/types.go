@@ -41,9 +41,15 @@ type (
 	Reason           = api.Reason
 	Rejection        = api.Rejection
 	Report           = api.Report
+	ReportBalance    = api.ReportBalance
+	ReportDay        = api.ReportDay
 	ReportDifference = api.ReportDifference
+	ReportPair       = api.ReportPair
+	ReportPosition   = api.ReportPosition
 	ReportPromotion  = api.ReportPromotion
 	ReportRow        = api.ReportRow
+	ReportRun        = api.ReportRun
+	ReportSize       = api.ReportSize
 	ReportSource     = api.ReportSource
 	Shown            = api.Shown
 	Suggestion       = api.Suggestion

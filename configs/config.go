@@ -53,6 +53,7 @@ type Config struct {
 	Catalog       Catalog       `key:"catalog"`
 	Recall        Recall        `key:"recall"`
 	Ranking       feed.Ranking  `key:"ranking" help:"the ranking that a new system starts with, as changes to the default: scale=48h,weight=0.2; \"freshet ranking set --help\" has the names"`
+	Popularity    Popularity    `key:"popularity"`
 	Dedup         Dedup         `key:"dedup"`
 	Sessions      Sessions      `key:"sessions"`
 	Impressions   Impressions   `key:"impressions"`
@@ -60,6 +61,7 @@ type Config struct {
 	Elasticsearch Elasticsearch `key:"elasticsearch"`
 	Social        Social        `key:"social"`
 	Timeline      Timeline      `key:"timeline"`
+	Changes       Changes       `key:"changes"`
 	Home          Home          `key:"home"`
 	Media         Media         `key:"media"`
 	Postgres      Postgres      `key:"postgres"`
@@ -98,6 +100,11 @@ type JWT struct {
 	Issuer   string `key:"issuer" help:"required iss claim; empty: any"`
 	Audience string `key:"audience" help:"required aud claim; empty: any"`
 	Claim    string `key:"claim" help:"claim of a token that names the agent"`
+}
+
+// Popularity configures how clicks and likes are counted.
+type Popularity struct {
+	HalfLives []string `key:"half_lives" help:"half-lives of live popularity that are kept: 2h and 2d, and any of 1h, 6h, 1d and 7d, which the ranking may then weight"`
 }
 
 // Catalog configures the storage of items and profiles.
@@ -200,12 +207,13 @@ type Log struct {
 // directory, no services.
 func Default() Config {
 	return Config{
-		Server:  Server{Addr: "127.0.0.1:8080", RequestTimeout: 5 * time.Second, Drain: 5 * time.Second, ShutdownTimeout: 15 * time.Second, MaxInFlight: 1000},
-		DataDir: "./freshet-data",
-		Auth:    Auth{Mode: ModeHeader, JWT: JWT{Claim: "sub"}},
-		Catalog: Catalog{GroupBy: GroupByNone},
-		Recall:  Recall{From: FromElasticsearch, N: 500},
-		Ranking: feed.DefaultRanking(),
+		Server:     Server{Addr: "127.0.0.1:8080", RequestTimeout: 5 * time.Second, Drain: 5 * time.Second, ShutdownTimeout: 15 * time.Second, MaxInFlight: 1000},
+		DataDir:    "./freshet-data",
+		Auth:       Auth{Mode: ModeHeader, JWT: JWT{Claim: "sub"}},
+		Catalog:    Catalog{GroupBy: GroupByNone},
+		Recall:     Recall{From: FromElasticsearch, N: 500},
+		Ranking:    feed.DefaultRanking(),
+		Popularity: Popularity{HalfLives: []string{"2h", "2d"}},
 		Dedup: Dedup{
 			WindowDays: 7, FalsePositiveRate: 0.01, DailyCapacity: 1_000_000, Shards: 1,
 			WhenExhausted: ExhaustedStop, OnFailure: FailOpen,
@@ -215,6 +223,7 @@ func Default() Config {
 		Elasticsearch: Elasticsearch{Index: "freshet-items", ManageIndex: true, Fields: defaultFields()},
 		Social:        Social{Follows: FollowsOpen},
 		Timeline:      Timeline{Cap: 500, CelebrityAt: 1000},
+		Changes:       Changes{Retention: 72 * time.Hour},
 		Home:          Home{Pattern: feed.DefaultPattern},
 		Media:         Media{Memory: 1200},
 		Jobs:          Jobs{Workers: 8},
@@ -252,6 +261,12 @@ func (c Config) PopularityOff() string {
 		return "with Elasticsearch it needs Redis (redis.url) to count readers' clicks and likes"
 	}
 	return ""
+}
+
+// HalfLives returns the half-lives of live popularity that are kept beside 2h and 2d.
+func (c Config) HalfLives() feed.HalfLives {
+	keep, _ := feed.HalfLivesOf(c.Popularity.HalfLives) // Validate has checked them
+	return keep
 }
 
 // RecallsFromCopy reports whether recall uses a copy of the Elasticsearch index in this process.

@@ -3,6 +3,7 @@ package configs
 import (
 	"net/url"
 	"strconv"
+	"time"
 
 	"github.com/freshet/freshet/feed"
 )
@@ -25,6 +26,11 @@ type Timeline struct {
 	Cap         int    `key:"cap" help:"posts of one agent's list; older ones are read from the database" range:"20 to 5000"`
 	CelebrityAt int    `key:"celebrity.at" help:"followers from which on an author's posts are pulled from one outbox when a timeline is read, not pushed into every list" range:"1 to 1000000"`
 	RedisURL    string `key:"redis_url" help:"Redis of the lists and the cached cards, as redis.url; empty: that one"`
+}
+
+// Changes configures the outbox of changes, GET /v1/changes.
+type Changes struct {
+	Retention time.Duration `key:"retention" help:"how long changes of posts, follows, likes and groups are kept for GET /v1/changes; 0: none are written" range:"0 to 720h"`
 }
 
 // Home configures the mix of the home feed.

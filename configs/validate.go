@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/freshet/freshet/feed"
 )
 
 // Validate checks every key's range and the rules between keys. The error is a [Problems] with
@@ -25,6 +27,7 @@ func (c Config) problems() Problems {
 	if err := c.Ranking.Validate(); err != nil {
 		p = append(p, rankingProblem(err, ""))
 	}
+	c.checkHalfLives(&p)
 	rate := c.Dedup.FalsePositiveRate
 	if !(rate > 0 && rate < 1) {
 		p.add("dedup.false_positive_rate", "must lie between 0 and 1, both excluded, not %v", rate)
@@ -100,6 +103,17 @@ const minRetention = time.Hour
 // write and delete in theirs.
 func (c Config) OwnsItems() bool {
 	return !c.UsesElasticsearch() || c.Elasticsearch.ManageIndex && c.Elasticsearch.Fields == defaultFields()
+}
+
+func (c Config) checkHalfLives(p *Problems) {
+	keep, err := feed.HalfLivesOf(c.Popularity.HalfLives)
+	if err != nil {
+		p.add("popularity.half_lives", "%s", err)
+		return
+	}
+	if err := keep.Check(c.Ranking); err != nil {
+		*p = append(*p, rankingProblem(err, ""))
+	}
 }
 
 func (c Config) checkRetention(p *Problems) {

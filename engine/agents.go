@@ -134,9 +134,10 @@ func (e *Engine) removeProfile(ctx context.Context, agent string) (muted []strin
 	return slices.Clone(old.MutedItems), e.endSession(ctx, agent)
 }
 
-// Forget deletes the agent's profile, learned features, recorded clicks and likes, session and
-// pending set, as far as they exist. After an error, call it again.
+// Forget deletes the agent's profile, learned features, recorded clicks and likes, last reads, the record
+// of pages of experiments, session and pending set, as far as they exist. After an error, call it again.
 func (e *Engine) Forget(ctx context.Context, agent string) error {
+	defer e.noted.forgetAgent(agent) // also if a store fails
 	if err := e.ForgetLearned(ctx, agent); err != nil {
 		return err
 	}
@@ -145,6 +146,16 @@ func (e *Engine) Forget(ctx context.Context, agent string) error {
 	}
 	if e.stores.Popularity != nil {
 		if err := e.stores.Popularity.Forget(e.cfg.Begin(ctx), agent); err != nil {
+			return err
+		}
+	}
+	if pages, ok := e.stores.Tally.(PageTally); ok {
+		if err := pages.Forget(e.cfg.Begin(ctx), agent); err != nil {
+			return err
+		}
+	}
+	if e.stores.CoReaders != nil {
+		if err := e.stores.CoReaders.Forget(e.cfg.Begin(ctx), agent); err != nil {
 			return err
 		}
 	}

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -14,6 +15,7 @@ import (
 	"github.com/freshet/freshet/engine/degraded"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/recall"
+	"github.com/freshet/freshet/signals/coread"
 )
 
 // undoTimeout bounds restoring a page after its request has ended.
@@ -26,6 +28,7 @@ type call struct {
 	Request
 	stages *stages
 	owner  string
+	begun  time.Time
 	step   int // number of the next step
 	// variant is the variant whose ranking made the page; "" for a page of a session.
 	variant string
@@ -34,6 +37,7 @@ type call struct {
 	// profile is the profile that the page was read with; nil if nothing was read.
 	profile *feed.Profile
 	unknown unknown
+	ahead   *coread.Ahead // may have the agent's last reads; nil if they were not asked for
 }
 
 // unknown is a set of the refs that the session store may hold for a call and that its answer does
@@ -46,7 +50,7 @@ const (
 )
 
 func (e *Engine) newCall(r Request) *call {
-	return &call{Request: r, stages: &e.stages, owner: strconv.FormatUint(rand.Uint64(), 36)}
+	return &call{Request: r, stages: &e.stages, owner: strconv.FormatUint(rand.Uint64(), 36), begun: e.cfg.Clock()}
 }
 
 // next identifies the call's next step at the session store.
@@ -114,7 +118,8 @@ func (c *call) replace(ctx context.Context, found *chosen, known bool) (page, er
 func (c *call) read(ctx context.Context, p page) (hydrated, error) {
 	s := c.stages
 	if p.Replayed {
-		got, err := s.hydrate(ctx, c.Agent, p.Refs)
+		// The server that made the page may have a clock that is ahead: what it has shown stays on the page.
+		got, err := s.hydrate(ctx, c.Agent, p.Refs, math.MaxInt64)
 		got.cut(c.Limit) // two equal concurrent calls may both have topped it up
 		got.missing |= s.failOpen.unchecked()
 		return got, err
@@ -123,7 +128,7 @@ func (c *call) read(ctx context.Context, p page) (hydrated, error) {
 	if p.from != sessionless && !p.Recorded {
 		refs, missing = s.failOpen.unseen(ctx, c, refs)
 	}
-	got, err := s.hydrate(ctx, c.Agent, refs)
+	got, err := s.hydrate(ctx, c.Agent, refs, s.at().Unix())
 	got.deliver()
 	got.missing |= missing
 	if len(refs) < len(p.Refs) {

@@ -46,7 +46,7 @@ type Recorder interface {
 }
 
 // Stores holds the stores that the engine depends on; all but Fallback, Recovery, Tally,
-// Popularity, Learner, Promotions, Posts, Home and Prefetch are required.
+// Popularity, Learner, CoReaders, Promotions, Posts, Home and Prefetch are required.
 type Stores struct {
 	Recall   recall.Source
 	Seen     Seen
@@ -64,6 +64,8 @@ type Stores struct {
 	Popularity Popularity
 	// Learner learns an agent's preferences from acts. Nil means nothing is learned.
 	Learner Learner
+	// CoReaders knows which items the same people read. Nil means they do not affect ranking.
+	CoReaders CoReaders
 	// Promotions finds the promotion that shows an item. Nil means there are none.
 	Promotions Promotions
 	// Posts reports which posts an agent may see; acts on other posts do not count. Nil disables
@@ -79,7 +81,8 @@ type Stores struct {
 }
 
 // Rankings selects the parameters that agents' refreshes are ranked by. [feed.Live] is a fixed
-// implementation.
+// implementation. One that has variants should have a method Experiments() bool that reports whether it
+// has some now: if so, the engine tracks pages ([PageTally]).
 type Rankings interface {
 	// For returns an agent's parameters and the run of their variant, under which results are
 	// counted. It is called once per page, so results may change between calls. It must not
@@ -101,6 +104,12 @@ type Config struct {
 	// ShowAgain fills the end of a session with the items shown longest ago once recall has
 	// nothing unseen left (dedup.when_exhausted: oldest).
 	ShowAgain bool
+	// HalfLives are those of live popularity that are kept. Requests with rankings that weight others are
+	// refused.
+	HalfLives feed.HalfLives
+	// CoReads reports whether acts are counted for co-readers. Nil means if the agent's ranking uses
+	// them.
+	CoReads func() bool
 	// RecordServed records items as they are delivered (impressions.on: served); otherwise only
 	// items that the client reports as seen are recorded.
 	RecordServed bool
@@ -145,6 +154,7 @@ type Engine struct {
 	edits     turns  // of changes to an agent's profile
 	stages    stages // for requests of readers
 	failOpen  failOpen
+	noted     *noted
 	abandoned *abandoned
 }
 
@@ -161,6 +171,9 @@ func New(stores Stores, cfg Config) (*Engine, error) {
 		stores: stores, cfg: cfg,
 		turns: turns{of: map[turnOf]*turn{}}, edits: turns{of: map[turnOf]*turn{}},
 	}
+	if cfg.RecordServed && !cfg.ShowAgain { // a session of any server may have what is shown again
+		e.noted = newNoted()
+	}
 	e.failOpen = failOpen{stores: &e.stores, cfg: &e.cfg, sessionless: newSessionlessPages()}
 	e.stages = stages{
 		cfg: &e.cfg, stores: &e.stores, failOpen: &e.failOpen, direct: recall.Direct(stores.Recall),
@@ -168,7 +181,7 @@ func New(stores Stores, cfg Config) (*Engine, error) {
 	}
 	e.stages.young = newYoungItems(&e.cfg, e.stages.direct)
 	if cfg.Remember || stores.Fallback != nil {
-		e.failOpen.served = newServed()
+		e.failOpen.served = newServed(servedFor, servedBytes)
 	}
 	if stores.Home.Following != nil {
 		stores.Home.Following.ShowThrough(e)
@@ -197,13 +210,16 @@ func (e *Engine) serve(ctx context.Context, r Request) (Answer, error) {
 		return e.silentRefresh(ctx, r)
 	}
 	c := e.newCall(r)
+	if r.Why {
+		ctx, c.ahead = e.stages.readsAhead(ctx, r.Agent)
+	}
 	a, err := e.page(ctx, c)
 	lost, some := c.abandonFrom(err)
 	if some {
 		e.abandoned.add(ctx, c.Agent, lost)
 	}
 	if err == nil && r.Why {
-		e.why(ctx, r.Agent, c.profile, &a)
+		e.why(ctx, r.Agent, c.ahead, c.profile, &a)
 	}
 	return a, err
 }
@@ -244,7 +260,7 @@ func (e *Engine) record(ctx context.Context, c *call, p page, got hydrated) {
 	default:
 		e.stores.Recorder.Deliver(c.Agent, given)
 	}
-	e.tally(c, got)
+	e.tally(c, p, got)
 }
 
 // Close stops the background work, and waits for store calls in progress.

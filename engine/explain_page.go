@@ -30,7 +30,7 @@ func (d *explainedList) pop(_ context.Context, n int) (page, error) {
 }
 
 func (d *explainedList) read(ctx context.Context, p page) (hydrated, error) {
-	return d.stages.hydrate(ctx, d.r.Agent, p.Refs)
+	return d.stages.hydrate(ctx, d.r.Agent, p.Refs, d.stages.at().Unix())
 }
 
 func (*explainedList) discard(context.Context, hydrated)         {}

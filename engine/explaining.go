@@ -15,6 +15,7 @@ import (
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/recall"
+	"github.com/freshet/freshet/signals/coread"
 )
 
 // Explain runs the stages of a refresh without changing anything: no session, no pending set, no
@@ -26,12 +27,17 @@ func (e *Engine) Explain(ctx context.Context, r ExplainRequest) (api.Explanation
 	if err := r.Validate(); err != nil {
 		return api.Explanation{}, err
 	}
+	if r.Ranking != nil {
+		if err := e.cfg.check(*r.Ranking); err != nil {
+			return api.Explanation{}, err
+		}
+	}
 	if e.cfg.Tracer != nil {
 		var span trace.Span
 		ctx, span = e.cfg.Tracer.Start(ctx, "explain", trace.WithAttributes(attribute.String("freshet.agent", r.Agent)))
 		defer span.End()
 	}
-	x := &explaining{stages: e.stages, r: r, begun: e.cfg.Clock(), best: map[string]string{}, ofDay: map[string]int{}, counts: map[api.Outcome]int{}}
+	x := &explaining{stages: e.stages, r: r, begun: e.cfg.Clock(), best: map[string]string{}, near: map[string]coread.Nearness{}, ofDay: map[string]int{}, counts: map[api.Outcome]int{}}
 	x.stages.recall, x.stages.enter, x.stages.counted = x.stages.direct, x.enter, false
 	for _, step := range []func(context.Context) error{x.open, x.recall, x.page, x.factors, x.item} {
 		if err := step(ctx); err != nil {
@@ -67,6 +73,7 @@ type explaining struct {
 	unlisted  []api.Explained   // counted as seen and not listed; they may be repeated
 	ofDay     map[string]int    // the number of candidates in the filter of each day
 	counts    map[api.Outcome]int
+	near      map[string]coread.Nearness // of the candidates of recall
 	missing   degraded.Parts
 }
 
@@ -114,12 +121,12 @@ func (x *explaining) open(ctx context.Context) error {
 		x.query.Ranking = *x.r.Ranking
 	}
 	ranking := x.query.Ranking
-	x.query.Ranking = x.stages.cfg.asOf(x.query.Origin, ranking)
+	x.query.Ranking = x.stages.cfg.asOf(x.query.Origin, ranking, &profile.Learned)
 	x.curve = x.query.Ranking.Decay.Func()
 	variant, _ := feed.VariantOf(run)
 	x.out = api.Explanation{
 		Agent: x.r.Agent, Feed: cmp.Or(x.r.Feed, feed.ForYou), Limit: x.r.Limit, Variant: variant, Ranking: ranking, Proposed: x.r.Ranking != nil,
-		LeftOut: leftOut(x.query.Ranking, ranking),
+		LeftOut: api.LeftOut(x.query.Ranking, ranking),
 		Origin:  x.query.Origin, Candidates: make([]api.Explained, 0, x.query.N), Times: x.out.Times,
 	}
 	return nil
@@ -132,11 +139,13 @@ func (x *explaining) recall(ctx context.Context) (err error) {
 	r.builder.Explain()
 	defer r.release()
 	for r.next(ctx) {
+		x.noteNear(&r)
 		x.take(&r)
 	}
 	if x.found, err = r.chosen(); err != nil {
 		return err
 	}
+	x.coReaders(&r)
 	if x.home() {
 		x.rankHome()
 	}
@@ -276,7 +285,7 @@ func (x *explaining) ask(ctx context.Context, ids []string) ([]recall.Factors, e
 	factors, err := x.stages.factors(ctx, x.query, ids)
 	if x.stages.cfg.isPast(x.query.Origin) { // the readers until then are not known
 		for i := range factors {
-			factors[i].Count2h, factors[i].Count2d = 0, 0
+			factors[i].Count2h, factors[i].Count2d, factors[i].CountMore = 0, 0, feed.PerHalfLife{}
 		}
 	}
 	return factors, err
@@ -290,6 +299,11 @@ func setFactors(c *api.Explained, f recall.Factors, r *feed.Ranking) {
 	c.Popularity = &api.Popularity{
 		Value: f.Popularity, Factor: f.PopularityFactor,
 		Readers2h: explainedReaders(f.Count2h, r.Popularity2h), Readers2d: explainedReaders(f.Count2d, r.Popularity2d),
+	}
+	for i, to := range []**api.Readers{&c.Popularity.Readers1h, &c.Popularity.Readers6h, &c.Popularity.Readers1d, &c.Popularity.Readers7d} {
+		if r.PopularityMore[i] > 0 {
+			*to = explainedReaders(f.CountMore[i], r.PopularityMore[i])
+		}
 	}
 }
 

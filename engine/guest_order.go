@@ -12,8 +12,8 @@ import (
 // newestFirst is a ranking by age alone: among equal scores the newer item comes first.
 var newestFirst = func() feed.Ranking {
 	r := feed.DefaultRanking()
-	r.PopularityWeight, r.Popularity2h, r.Popularity2d = 0, 0, 0
-	return r
+	r.PopularityWeight = 0
+	return r.WithoutLive()
 }()
 
 // guestOrder caches the order of a set on pages, which takes milliseconds to compute, until the

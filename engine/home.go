@@ -283,5 +283,6 @@ func (h *homeSupply) enough(survivors []feed.Candidate) bool {
 }
 
 func (h *homeSupply) arrange(r *rounds) []feed.Ref {
-	return r.builder.Blend(r.survivors, h.home.Pattern, r.query.Ranking.Diversity, r.page, h.stages.cfg.N)
+	r.placeable = r.applyCoRead(false)
+	return r.builder.Blend(r.placeable, h.home.Pattern, r.query.Ranking.Diversity, r.page, h.stages.cfg.N)
 }

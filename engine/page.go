@@ -203,7 +203,7 @@ func (e *Engine) refresh(ctx context.Context, c *call, t *attempts) (page, error
 		}
 	}
 	t.recalls++
-	found, err := e.stages.choose(ctx, wanted{agent: c.Agent, feed: c.Feed, query: t.query, want: c.Limit + t.deleted, page: c.Limit, budget: e.cfg.RoundsFor})
+	found, err := e.stages.choose(ctx, wanted{agent: c.Agent, feed: c.Feed, query: t.query, want: c.Limit + t.deleted, page: c.Limit, budget: e.cfg.RoundsFor, ahead: c.ahead})
 	if err != nil {
 		return e.oldSession(ctx, c, err)
 	}
@@ -236,6 +236,9 @@ func (e *Engine) refresh(ctx context.Context, c *call, t *attempts) (page, error
 func (e *Engine) open(ctx context.Context, c *call, t *attempts) (before page, err error) {
 	ctx, timed := e.cfg.enter(ctx, openStage)
 	defer timed.end()
+	if c.ahead == nil {
+		ctx, c.ahead = e.stages.readsAhead(ctx, c.Agent)
+	}
 	var p feed.Profile
 	if c.RequestID == "" || c.step > 0 {
 		p, err = e.stages.profile(ctx, c.Agent)

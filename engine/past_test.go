@@ -66,3 +66,32 @@ func TestPastWithoutLivePopularity(t *testing.T) {
 		})
 	}
 }
+
+// TestPastWithoutWhatWasLearnedLater: what a reader did later must not rank for a moment before it.
+func TestPastWithoutWhatWasLearnedLater(t *testing.T) {
+	t.Parallel()
+	learns := dayLong()
+	learns.Learned = feed.LearnedWeights{Words: 3}
+	r := newRig(t, 0, func(_ *engine.Stores, cfg *engine.Config) { cfg.Rankings = &feed.Live{Ranking: learns} })
+	r.put(t, feed.Item{ID: "new", Title: "nothing else", UpdateTime: rankedAt.Add(-72 * time.Hour).Unix()},
+		feed.Item{ID: "alike", Title: "volcano", UpdateTime: rankedAt.Add(-75 * time.Hour).Unix()})
+	at := rankedAt.Add(-time.Hour)
+	learn := func(l *feed.Learning) bool {
+		l.At, l.Features = at.Unix(), []feed.LearnedFeature{{Feature: feed.Feature{Kind: feed.FeatureWord, Value: "volcano"}, Evidence: 9}}
+		return true
+	}
+	require.NoError(t, r.stores.Catalog.Learn(t.Context(), "u", learn))
+	for ago, want := range map[time.Duration]string{0: "alike", time.Hour: "alike", time.Hour + feed.ActTolerance: "alike", 2 * time.Hour: "new"} {
+		var left []string
+		if want == "new" {
+			left = []string{api.LeftOutLearned}
+		}
+		x, err := r.Explain(t.Context(), engine.ExplainRequest{Agent: "u", Limit: 3, At: rankedAt.Add(-ago)})
+		require.NoError(t, err)
+		assert.Equal(t, want, x.Candidates[0].ID, ago)
+		assert.Equal(t, left, x.LeftOut, ago)
+		_, lists, err := r.Rank(t.Context(), "u", rankedAt.Add(-ago), 3, learns)
+		require.NoError(t, err)
+		assert.Equal(t, want, lists[0][0].ID, ago)
+	}
+}

@@ -16,7 +16,8 @@ import (
 // reader, in pages of [DefaultLimit]: items already shown are not left out, and nothing is
 // changed. Exploration draws only if the rankings have different shares of it: the same random
 // items in all lists would only hide other differences. It draws from the candidates alone. Live
-// popularity is left out as by [Engine.LeftOut]. A zero at means now. No list holds a group twice.
+// popularity and co-readers are left out as by [Engine.LeftOut], and what was learned about the agent if
+// some of it was learned later ([feed.Learned.Since]). A zero at means now. No list holds a group twice.
 // Recalls cached for readers are neither used nor evicted.
 func (e *Engine) Rank(ctx context.Context, agent string, at time.Time, n int, rankings ...feed.Ranking) (feed.Profile, [][]feed.Candidate, error) {
 	if err := feed.CheckAgentID(agent); err != nil {
@@ -31,42 +32,53 @@ func (e *Engine) Rank(ctx context.Context, agent string, at time.Time, n int, ra
 		q.Origin = at.UTC().Truncate(time.Second)
 	}
 	alike := sameShare(rankings)
+	var reads []string
+	if e.stores.CoReaders != nil && slices.ContainsFunc(rankings, func(r feed.Ranking) bool { return r.CoRead.On() }) && !e.cfg.isPast(q.Origin) {
+		reads, _ = e.stores.CoReaders.Reads(ctx, agent, nil) // without them, co-readers do not count
+	}
 	lists := make([][]feed.Candidate, len(rankings))
 	for i, r := range rankings {
-		if err := r.Validate(); err != nil {
+		if err := e.cfg.check(r); err != nil {
 			return feed.Profile{}, nil, err
 		}
 		if alike {
 			r.Explore = feed.Explore{}
 		}
-		q.Ranking, q.N = e.cfg.asOf(q.Origin, r), n
-		if r.Diversity.On() || r.Explore.Share > 0 {
+		q.Ranking, q.N = e.cfg.asOf(q.Origin, r, &profile.Learned), n
+		if r.Diversity.On() || r.Explore.Share > 0 || len(reads) > 0 && r.CoRead.On() {
 			q.N = max(n, e.cfg.N) // as many as a refresh places
 		}
 		list, err := rank(ctx, e.stages.direct, q)
 		if err != nil {
 			return feed.Profile{}, nil, err
 		}
-		lists[i] = inPages(agent, &q, list)
+		lists[i] = inPages(agent, &q, e.stages.coRead(ctx, &q, reads, list))
 		lists[i] = lists[i][:min(n, len(lists[i]))]
 	}
 	return profile, lists, nil
 }
 
-// LeftOut names what does not count when rankings rank as of a moment: live popularity if it is more
-// than [feed.ActTolerance] ago, because counts do not tell what was clicked until then. Nil means
-// nothing. A zero at means now.
+// LeftOut names what does not count for any agent when rankings rank as of a moment: live popularity and
+// co-readers if the moment is more than [feed.ActTolerance] ago, because counts do not tell what was clicked until then. Nil
+// means nothing. A zero at means now.
 func (e *Engine) LeftOut(at time.Time, rankings ...feed.Ranking) []string {
 	if at.IsZero() {
 		return nil
 	}
+	var left []string
 	for _, r := range rankings {
-		left := leftOut(e.cfg.asOf(at, r), r)
-		if left != nil {
-			return left
-		}
+		left = append(left, api.LeftOut(e.cfg.asOf(at, r, &feed.Learned{}), r)...)
 	}
-	return nil
+	slices.Sort(left)
+	return slices.Compact(left)
+}
+
+// check checks the ranking of a request. Errors wrap [feed.ErrInvalid].
+func (c *Config) check(r feed.Ranking) error {
+	if err := r.Validate(); err != nil {
+		return err
+	}
+	return c.HalfLives.Check(r)
 }
 
 // isPast reports whether an origin is too long ago for live popularity.
@@ -74,20 +86,16 @@ func (c *Config) isPast(origin time.Time) bool {
 	return origin.Before(c.origin(c.Clock()).Add(-feed.ActTolerance))
 }
 
-// asOf returns the ranking without the parts that are not known for an origin.
-func (c *Config) asOf(origin time.Time, r feed.Ranking) feed.Ranking {
+// asOf returns the ranking without the parts that are not known for an origin, for an agent of whom
+// something was learned.
+func (c *Config) asOf(origin time.Time, r feed.Ranking, learned *feed.Learned) feed.Ranking {
 	if c.isPast(origin) {
-		return r.WithoutLive()
+		r = r.WithoutLive()
+	}
+	if learned.Since(origin) {
+		r = r.WithoutLearned()
 	}
 	return r
-}
-
-// leftOut names what asOf has left out of a ranking.
-func leftOut(from, of feed.Ranking) []string {
-	if from == of {
-		return nil
-	}
-	return []string{api.LeftOutLive}
 }
 
 // rank recalls until it has as many candidates as requested: a group may recur between rounds.

@@ -10,6 +10,7 @@ import (
 	"github.com/freshet/freshet/engine/arrange"
 	"github.com/freshet/freshet/engine/degraded"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/signals/coread"
 )
 
 // Each round requests roundGrowth times as many candidates as the one before: each request is
@@ -58,6 +59,7 @@ type scratch struct {
 	picked    []feed.Candidate    // of young, checked with the first portion
 	beyond    []feed.Candidate    // the unseen ones of picked
 	indices   []int32             // of young, for picking
+	coRead    coRead
 	builder   arrange.Builder
 }
 
@@ -73,6 +75,7 @@ const keptProposed = 4096
 // slow every later refresh.
 func (s *scratch) release() {
 	s.builder.Release()
+	s.coRead.release()
 	if len(s.proposed) > keptProposed {
 		return
 	}
@@ -97,6 +100,7 @@ type wanted struct {
 	page   int           // size of the pages they are placed on
 	budget time.Duration // no portion starts after it
 	since  arrivedSince
+	ahead  *coread.Ahead // may have the agent's last reads
 }
 
 func (s *stages) rounds(w wanted) rounds {
@@ -193,7 +197,9 @@ func (s *scratch) take(candidates []feed.Candidate) {
 func (r *rounds) check(ctx context.Context) error {
 	s := r.stages
 	inside, timed := s.enter(ctx, dedupStage)
+	wait := r.askNear(inside)
 	checked, err := s.stores.Seen.Check(inside, r.agent, r.keys, s.at())
+	wait()
 	timed.end()
 	blind := s.failOpen.allows(ctx, err)
 	switch {
@@ -214,8 +220,10 @@ func (r *rounds) check(ctx context.Context) error {
 			r.beyond = append(r.beyond, r.picked[i])
 		}
 	}
+	next := 0
 	for i := range r.fresh {
 		c := &r.fresh[i]
+		r.coRead.keepNear(&next, r.isScored(c), r.verdicts[i] == dedup.Unseen)
 		if r.verdicts[i] == dedup.Unseen {
 			r.survivors = append(r.survivors, *c)
 			continue
@@ -257,7 +265,7 @@ func (r *rounds) chosen() (chosen, error) {
 		return chosen{}, r.err
 	}
 	r.arrange()
-	if r.last && r.found.missing == 0 {
+	if r.last && r.found.missing&^degraded.CoReaders == 0 {
 		r.found.repeats, r.found.earlier = r.repeats.list()
 	}
 	return r.found, nil

@@ -26,16 +26,17 @@ const (
 	servedAgent = 300
 )
 
-// served holds the keys of the items that this process handed out in the last 12 to 24 hours, by
-// agent, in bounded memory; it evicts the least recently used agent first. It prevents repeats
-// while the dedup store is down, or after a failover has set it back, and covers sessionless
-// pages until they are in a filter. The nil served remembers nothing.
+// served holds the keys of the items that this process handed out in the last one to two periods, by
+// agent, in bounded memory; it evicts the least recently used agent first. With [servedFor] it
+// prevents repeats while the dedup store is down, or after a failover has set it back, and covers
+// sessionless pages until they are in a filter. The nil served remembers nothing.
 type served struct {
 	mu     sync.Mutex
 	seed   maphash.Seed
 	agents *simplelru.LRU[string, *shown]
 	bytes  int // the sum of the entries' sizes: where one changes, subtract it before and add it after
 	most   int
+	period time.Duration // of a generation
 }
 
 // shown is one agent's entry: two generations of hashes, sorted.
@@ -47,8 +48,8 @@ type shown struct {
 // sessionlessBit is set in a hash if only this process knows of the page.
 const sessionlessBit = 1
 
-func newServed() *served {
-	s := &served{seed: maphash.MakeSeed(), most: servedBytes}
+func newServed(period time.Duration, most int) *served {
+	s := &served{seed: maphash.MakeSeed(), most: most, period: period}
 	s.agents, _ = simplelru.NewLRU[string, *shown](1<<30, nil) // fails only for a size that is not positive
 	return s
 }
@@ -65,9 +66,9 @@ func (s *served) of(agent string, now time.Time) *shown {
 	}
 	s.bytes -= a.size()
 	age := now.Sub(a.since)
-	if age >= 2*servedFor {
+	if age >= 2*s.period {
 		a.newer, a.older, a.since = nil, nil, now
-	} else if age >= servedFor {
+	} else if age >= s.period {
 		a.newer, a.older, a.since = nil, a.newer, now
 	}
 	s.bytes += a.size()
@@ -143,6 +144,17 @@ func (s *served) with(agent string, now time.Time, fn func(a *shown)) {
 	a := s.of(agent, now)
 	if a != nil {
 		fn(a)
+	}
+}
+
+// drop deletes an agent's entry.
+func (s *served) drop(agent string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a, ok := s.agents.Peek(agent)
+	if ok {
+		s.bytes -= a.size()
+		s.agents.Remove(agent)
 	}
 }
 

@@ -23,7 +23,7 @@ func numbered(from, to int) []string {
 }
 
 func TestServedKnowsDelivered(t *testing.T) {
-	s := newServed()
+	s := newServed(servedFor, servedBytes)
 	grouped := feed.Ref{ID: "doc", Group: "story"}
 	s.add("u_1", feed.Keys([]feed.Ref{refOf("a"), grouped}), false, noon)
 	s.add("u_1", []string{"b"}, true, noon)
@@ -46,7 +46,7 @@ func TestServedKnowsDelivered(t *testing.T) {
 }
 
 func TestServedExpiry(t *testing.T) {
-	s := newServed()
+	s := newServed(servedFor, servedBytes)
 	a := []feed.Ref{refOf("a")}
 	s.add("u_1", []string{"a"}, false, noon)
 	s.add("u_1", []string{"b"}, false, noon.Add(servedFor))
@@ -56,7 +56,7 @@ func TestServedExpiry(t *testing.T) {
 }
 
 func TestServedBounded(t *testing.T) {
-	s := newServed()
+	s := newServed(servedFor, servedBytes)
 	for from := 0; from < 5*servedKeys; from += 50 { // the limit on the number of one agent's keys
 		s.add("u_0", numbered(from, from+50), false, noon)
 	}
@@ -88,7 +88,7 @@ func requireBooks(t *testing.T, s *served) {
 // TestServedOverMidnight checks that recently delivered items are known, whatever their number and
 // the time of day.
 func TestServedOverMidnight(t *testing.T) {
-	s := newServed()
+	s := newServed(servedFor, servedBytes)
 	now := noon.Add(12*time.Hour - 10*time.Second)
 	for i := range servedKeys + 1 {
 		s.add("u_1", []string{fmt.Sprintf("doc_%d", i)}, true, now)
@@ -134,7 +134,7 @@ func TestServedByOtherCall(t *testing.T) {
 // finds them. So as many readers as fit remain known, however long the process runs.
 func TestServedFreesExpiredBytes(t *testing.T) {
 	const readers, keys = 40, 50
-	s := newServed()
+	s := newServed(servedFor, servedBytes)
 	s.most = readers * (servedAgent + 2*8*2*keys) // fits all readers with two generations each
 	agent := func(i int) string { return fmt.Sprintf("u_%d", i) }
 	for round := range 60 { // a month

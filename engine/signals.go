@@ -23,6 +23,27 @@ type Tally interface {
 	Acted(variant string, acts []events.Event, now time.Time) bool
 }
 
+// PageTally is a [Tally] that remembers which page showed an item: during experiments, and if items
+// count once they are seen, acts and reports count for the variant that showed the item.
+// [events.Buffer] implements it. A Tally that does not counts all for the agent's variant, and all
+// items as they are delivered.
+type PageTally interface {
+	Tally
+	// CountPage counts a page that an agent is answered for the first time, once. It must not
+	// block, and without room it leaves the page uncounted. It retains the lists, which are not
+	// changed any more.
+	CountPage(d events.Delivery, now time.Time)
+	// CountActs counts acts, each once a day even if repeated. It must not block: without room at
+	// the moment it returns false and accepts none of them; a retry is harmless. It retains the
+	// lists.
+	CountActs(a events.Acts, now time.Time) bool
+	// CountReport counts what an agent has seen, each group once a day. It must not block, and
+	// without room it counts nothing. It retains the lists.
+	CountReport(r events.Report, now time.Time)
+	// Forget deletes the record of the agent's pages.
+	Forget(ctx context.Context, agent string) error
+}
+
 // Popularity raises items that readers click and like. [popularity.Buffer] implements it.
 type Popularity interface {
 	// Acted counts an agent's acts on items, each agent and item once even if repeated. Their

@@ -12,6 +12,7 @@ import (
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/safego"
 	"github.com/freshet/freshet/recall"
+	"github.com/freshet/freshet/signals/coread"
 )
 
 // Limits of the badge for a reader without a recent refresh, to whom a whole recall would be new.
@@ -33,6 +34,7 @@ func (e *Engine) silentRefresh(ctx context.Context, r Request) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
+	ctx, ahead := e.stages.readsAhead(ctx, r.Agent)
 	profile, err := e.stages.profile(ctx, r.Agent)
 	if err != nil {
 		return Answer{}, err
@@ -49,7 +51,7 @@ func (e *Engine) silentRefresh(ctx context.Context, r Request) (Answer, error) {
 	}
 	q.Since = arrived.from
 	// One round is enough: recall is limited to new items, and a badge counts no more than N.
-	found, err := e.stages.choose(ctx, wanted{agent: r.Agent, feed: r.Feed, query: q, want: 1, page: r.Limit, since: arrived})
+	found, err := e.stages.choose(ctx, wanted{agent: r.Agent, feed: r.Feed, query: q, want: 1, page: r.Limit, since: arrived, ahead: ahead})
 	if down(ctx, err) && errors.Is(err, recall.ErrUnavailable) {
 		return Answer{Docs: []feed.Doc{}, Degraded: degraded.Recall.Names()}, nil
 	}
@@ -60,7 +62,7 @@ func (e *Engine) silentRefresh(ctx context.Context, r Request) (Answer, error) {
 	if since.IsZero() {
 		most = min(most, newcomerMost)
 	}
-	got, err := e.stages.hydrate(ctx, r.Agent, found.ranked[:min(most, r.Limit)])
+	got, err := e.stages.hydrate(ctx, r.Agent, found.ranked[:min(most, r.Limit)], e.stages.at().Unix())
 	if err != nil {
 		return Answer{}, err
 	}
@@ -73,7 +75,7 @@ func (e *Engine) silentRefresh(ctx context.Context, r Request) (Answer, error) {
 		NewReader: unknown && e.neverRefreshed(ctx, r.Agent, r.Feed.Other()),
 	}
 	if r.Why {
-		e.why(ctx, r.Agent, got.profile, &a)
+		e.why(ctx, r.Agent, ahead, got.profile, &a)
 	}
 	return a, nil
 }
@@ -103,7 +105,8 @@ func (e *Engine) refreshedAt(ctx context.Context, r Request) (since time.Time, e
 // Preview returns the items that an agent would be handed out by a refresh now and by paging on
 // to the end of its session, in pages of limit items: one list for each of the rankings, best
 // first. It runs the rounds of a refresh and arranges the survivors as a refresh does; content is
-// not read. Only items dated after since are candidates; zero means no bound.
+// not read. Only items dated after since are candidates; zero means no bound. If the context has
+// answered last reads ([coread.Ahead]), co-readers count for these instead of the agent's own.
 //
 // Nothing is changed or counted, and recalls cached for readers are neither used nor evicted.
 // Errors wrap [feed.ErrBadID], [feed.ErrBadLimit], [feed.ErrInvalid], or a store's
@@ -120,13 +123,14 @@ func (e *Engine) Preview(ctx context.Context, agent string, limit int, since tim
 	q.Since = since
 	s := e.stages
 	s.recall, s.enter, s.counted = s.direct, uncounted, false
+	ahead := coread.AheadOf(ctx)
 	lists := make([][]feed.Ref, len(rankings))
 	for i, r := range rankings {
-		if err := r.Validate(); err != nil {
+		if err := e.cfg.check(r); err != nil {
 			return nil, err
 		}
 		q.Ranking = r
-		found, err := s.choose(ctx, wanted{agent: agent, feed: feed.ForYou, query: q, want: limit, page: limit, budget: e.cfg.RoundsFor})
+		found, err := s.choose(ctx, wanted{agent: agent, feed: feed.ForYou, query: q, want: limit, page: limit, budget: e.cfg.RoundsFor, ahead: ahead})
 		if err != nil {
 			return nil, err
 		}

@@ -90,8 +90,8 @@ func (s *stages) factors(ctx context.Context, q feed.Query, ids []string) ([]rec
 
 // hydrate reads the content of refs to be shown for the first time. While the catalog is
 // down it returns the cached items, and the others as lost; if nothing is cached it also returns
-// the error.
-func (s *stages) hydrate(ctx context.Context, agent string, refs []feed.Ref) (hydrated, error) {
+// the error. Items dated after latest, in Unix seconds, are not to be shown yet.
+func (s *stages) hydrate(ctx context.Context, agent string, refs []feed.Ref, latest int64) (hydrated, error) {
 	if len(refs) == 0 {
 		return hydrated{docs: []feed.Doc{}}, nil
 	}
@@ -110,7 +110,7 @@ func (s *stages) hydrate(ctx context.Context, agent string, refs []feed.Ref) (hy
 		return hydrated{missing: degraded.Catalog}, indexErr
 	}
 	err = cmp.Or(err, indexErr)
-	now, refusals := s.at().Unix(), profile.Refusals()
+	refusals := profile.Refusals()
 	for i, doc := range docs {
 		ref := refs[i]
 		undecided := indexErr != nil && !feed.IsPost(ref.ID) // the index would say whether the profile refuses it
@@ -119,7 +119,7 @@ func (s *stages) hydrate(ctx context.Context, agent string, refs []feed.Ref) (hy
 			got.missing |= unread(ref.ID, err)
 			continue
 		}
-		outcome := classify(refusals, agent, ref, doc, now, got.missing)
+		outcome := classify(refusals, agent, ref, doc, latest, got.missing)
 		if outcome == api.OutcomePaged && refused[ref.ID] {
 			outcome = api.OutcomeMuted
 		}

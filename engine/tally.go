@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/internal/convert"
+	"github.com/freshet/freshet/signals/coread"
 	"github.com/freshet/freshet/signals/events"
 	"github.com/freshet/freshet/signals/learning"
 	"github.com/freshet/freshet/signals/popularity"
@@ -22,27 +22,10 @@ type Act struct {
 	ID   string
 }
 
-// tally counts a page that is answered for the first time, for the variant that ranked it. A page
-// of a session counts for the agent's current variant: the last pages of a session may outlive a
-// change of the ranking.
-func (e *Engine) tally(c *call, got hydrated) {
-	docs, refs := got.first, got.firstRefs
-	countShown(refs)
-	if e.stores.Tally == nil || len(docs) == 0 {
-		return
-	}
-	variant := c.variant
-	if variant == "" {
-		variant, _ = e.cfg.Rankings.For(c.Agent)
-	}
-	now := e.cfg.Clock()
-	e.stores.Tally.Delivered(variant, c.Agent, docs, refs, e.promoted(c.Agent, got.profile, refs, now), now)
-}
-
 // React processes the acts of an agent. It mutes hidden items for good before it returns, whether
 // Freshet has shown them or not. It accepts an act if the agent has been shown the item, or has
 // reported so: clicks alone must not move anything. Acts on the agent's own items have no other
-// effect. Accepted clicks and likes raise the item's live popularity, and the agent's preferences are
+// effect. Accepted clicks and likes raise the item's live popularity and count for co-readers, and the agent's preferences are
 // learned from all accepted acts, but on a post only if it is the same for everybody. Accepted acts
 // also count for the agent's variant, but on a post only if a feed gave it out: no variant ranks the
 // timelines.
@@ -89,8 +72,10 @@ func (e *Engine) react(ctx context.Context, agent string, acts []Act, cards []so
 		return api.EventsTaken{}, err
 	}
 	var taken api.EventsTaken
-	counted := make([]events.Event, 0, 2*len(acts))
+	counted := make([]events.GroupAct, 0, len(acts))
+	var promoted []events.Event
 	var raised []popularity.Act
+	var read []coread.Act
 	var lesson []learning.Act
 	for i, a := range acts {
 		if !shown[i].shown || hidden[a.ID] {
@@ -104,17 +89,20 @@ func (e *Engine) react(ctx context.Context, agent string, acts []Act, cards []so
 		}
 		undo := a.Kind == events.Unlike
 		if shown[i].given && !undo {
-			counted = append(counted, events.Acted(a.Kind, agent, refs[i].Group, shown[i].source)...)
+			counted = append(counted, events.GroupAct{Kind: a.Kind, Group: refs[i].Group, Source: shown[i].source})
 		}
-		counted = append(counted, e.promotedActs(a, agent, refs[i].Group)...)
+		promoted = append(promoted, e.promotedActs(a, agent, refs[i].Group)...)
 		if undo || !docs[i].Missing() {
 			lesson = append(lesson, learning.Act{Kind: lessons[a.Kind], Group: refs[i].Group, Doc: docs[i], Undo: undo})
 		}
 		if kind, raises := raising[a.Kind]; raises {
 			raised = append(raised, popularity.Act{Item: a.ID, Kind: kind})
+			if !undo && !docs[i].Missing() {
+				read = appendRead(read, docs[i])
+			}
 		}
 	}
-	if !e.handOver(agent, lesson, raised, counted) {
+	if !e.handOver(agent, lesson, raised, read, counted, promoted) {
 		return api.EventsTaken{}, fmt.Errorf("%w: too many events are waiting to be counted", events.ErrUnavailable)
 	}
 	countClicks(acts, shown, hidden)
@@ -137,7 +125,7 @@ var raising = map[events.Kind]popularity.Kind{
 // uses them finds some. The counts of reports come last: they recognize a repeated act only on
 // the same day and in the same variant, the others for 90 days. So an act that is refused and
 // sent again counts once everywhere, whichever had no room.
-func (e *Engine) handOver(agent string, lesson []learning.Act, raised []popularity.Act, counted []events.Event) bool {
+func (e *Engine) handOver(agent string, lesson []learning.Act, raised []popularity.Act, read []coread.Act, counted []events.GroupAct, promoted []events.Event) bool {
 	variant, ranking := e.cfg.Rankings.For(agent)
 	s, now := &e.stores, e.cfg.Clock()
 	if s.Learner != nil && len(lesson) > 0 && !s.Learner.Acted(agent, ranking.Learned.HalfLife, lesson, now) {
@@ -146,7 +134,27 @@ func (e *Engine) handOver(agent string, lesson []learning.Act, raised []populari
 	if s.Popularity != nil && len(raised) > 0 && !s.Popularity.Acted(agent, raised, now) {
 		return false
 	}
-	return s.Tally == nil || len(counted) == 0 || s.Tally.Acted(variant, counted, now)
+	if s.CoReaders != nil && len(read) > 0 && e.countsCoReads(&ranking) && !s.CoReaders.Acted(agent, read, now) {
+		return false
+	}
+	return e.countActs(agent, variant, counted, promoted, now)
+}
+
+// countsCoReads reports whether acts are counted for co-readers.
+func (e *Engine) countsCoReads(r *feed.Ranking) bool {
+	if e.cfg.CoReads != nil {
+		return e.cfg.CoReads()
+	}
+	return r.CoRead.On()
+}
+
+// appendRead appends the reading of an item.
+func appendRead(read []coread.Act, doc feed.Doc) []coread.Act {
+	_, at, err := doc.Head()
+	if err != nil {
+		return read
+	}
+	return append(read, coread.Act{Item: doc.ID, Dated: at})
 }
 
 // posts reads the posts among docs, unless their cards are given, and fills in those that are the
@@ -266,31 +274,4 @@ func (e *Engine) wasShown(ctx context.Context, agent string, refs []feed.Ref) ([
 		}
 	}
 	return all, nil
-}
-
-// promoted lists the items of a page that promotions have shown.
-func (e *Engine) promoted(agent string, profile *feed.Profile, refs []feed.Ref, now time.Time) (shown []events.Event) {
-	if e.stores.Promotions == nil || profile == nil {
-		return nil
-	}
-	for _, r := range refs {
-		if r.Source != feed.SourcePromoted {
-			continue
-		}
-		if id, ok := e.stores.Promotions.Chosen(agent, profile, r.ID, now); ok {
-			shown = append(shown, events.Promoted(id, agent, r.Group))
-		}
-	}
-	return shown
-}
-
-// promotedActs returns the event of an act for each promotion that may have shown its item.
-func (e *Engine) promotedActs(a Act, agent, group string) (acts []events.Event) {
-	if e.stores.Promotions == nil || a.Kind != events.Click && a.Kind != events.Like {
-		return nil
-	}
-	for _, id := range e.stores.Promotions.About(a.ID) {
-		acts = append(acts, events.PromotedAct(a.Kind, id, agent, group))
-	}
-	return acts
 }

@@ -36,7 +36,7 @@ func (e *Engine) undo(agent string, undone []learning.Act, unliked []popularity.
 	for i := range undone {
 		undone[i].Undo = true
 	}
-	if !e.handOver(agent, undone, unliked, nil) {
+	if !e.handOver(agent, undone, unliked, nil, nil, nil) {
 		return fmt.Errorf("%w: too many events are waiting to be counted", events.ErrUnavailable)
 	}
 	return nil

@@ -13,12 +13,13 @@ import (
 	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/internal/convert"
 	"github.com/freshet/freshet/recall"
+	"github.com/freshet/freshet/signals/coread"
 )
 
 // MaxReasons is the maximum number of reasons of an item.
 const MaxReasons = 3
 
-var reasonOrder = []api.ReasonType{api.ReasonInterest, api.ReasonKeyword, api.ReasonLearned, api.ReasonFresh, api.ReasonPopular}
+var reasonOrder = []api.ReasonType{api.ReasonInterest, api.ReasonKeyword, api.ReasonLearned, api.ReasonFresh, api.ReasonPopular, api.ReasonCoRead}
 
 const (
 	// notable is the least factor by which freshness or popularity must raise a score to be a
@@ -37,7 +38,8 @@ const (
 //	an interest, keyword or learned feature:  gain / relevance
 //	fresh:                   1 − decay factor of an item a day old / decay factor
 //	popular:                 1 − 1 / popularity factor
-func reasons(f *recall.Factors, decay *feed.DecayFunc) []api.Reason {
+//	co-read:                 1 − 1 / coRead
+func reasons(f *recall.Factors, decay *feed.DecayFunc, coRead float64) []api.Reason {
 	if !f.Known {
 		return nil
 	}
@@ -60,6 +62,9 @@ func reasons(f *recall.Factors, decay *feed.DecayFunc) []api.Reason {
 	}
 	if f.PopularityFactor >= notable {
 		all = append(all, weighted{api.Reason{Type: api.ReasonPopular}, 1 - 1/f.PopularityFactor})
+	}
+	if coRead >= notable {
+		all = append(all, weighted{api.Reason{Type: api.ReasonCoRead}, 1 - 1/coRead})
 	}
 	slices.SortFunc(all, weighted.compare)
 	out := make([]api.Reason, min(len(all), MaxReasons))
@@ -89,7 +94,7 @@ func (w weighted) compare(other weighted) int {
 // present ranking and origin: a page of a session may have been ranked by earlier ones. It never
 // fails the answer: if the source does not respond in time, there are no reasons and the answer
 // says so.
-func (e *Engine) why(ctx context.Context, agent string, profile *feed.Profile, a *Answer) {
+func (e *Engine) why(ctx context.Context, agent string, ahead *coread.Ahead, profile *feed.Profile, a *Answer) {
 	if len(a.Docs) == 0 || profile == nil {
 		return
 	}
@@ -103,7 +108,9 @@ func (e *Engine) why(ctx context.Context, agent string, profile *feed.Profile, a
 	}
 	ids := convert.Each(a.Docs, func(doc feed.Doc) string { return doc.ID })
 	q, _ := e.stages.query(agent, *profile)
+	near := e.nearAhead(ctx, agent, ahead, &q, ids)
 	factors, err := e.stages.factors(ctx, q, ids)
+	coRead := near()
 	if err != nil {
 		e.cfg.Log.WarnContext(ctx, "an answer was sent without reasons", "agent", agent, "error", err)
 		degraded.Why.Count()
@@ -113,7 +120,7 @@ func (e *Engine) why(ctx context.Context, agent string, profile *feed.Profile, a
 	decay := q.Ranking.Decay.Func()
 	a.Why = make([][]api.Reason, len(factors))
 	for i := range factors {
-		a.Why[i] = reasons(&factors[i], decay)
+		a.Why[i] = reasons(&factors[i], decay, coRead(i))
 		if len(a.Refs) > 0 && a.Refs[i].Source == feed.SourceExplore {
 			a.Why[i] = append([]api.Reason{{Type: api.ReasonExplore}}, a.Why[i][:min(len(a.Why[i]), MaxReasons-1)]...)
 		}

@@ -213,7 +213,8 @@ func (r *rounds) mayExplore(c *feed.Candidate, refusals *feed.Refusals) bool {
 // withBeyond makes the survivors and the young items beyond recall placeable, and returns the number
 // of those items: without what a later portion has.
 func (r *rounds) withBeyond() (beyond int) {
-	r.placeable = r.survivors
+	r.placeable = r.applyCoRead(true)
+	isScored := r.coRead.some
 	for _, c := range r.beyond {
 		_, recalled := r.proposed[c.Group]
 		if !recalled {
@@ -221,6 +222,10 @@ func (r *rounds) withBeyond() (beyond int) {
 		}
 	}
 	beyond = len(r.placeable) - len(r.survivors)
-	r.survivors = r.placeable[:len(r.survivors)] // the same array, so that it returns to the pool
+	if isScored {
+		r.coRead.scored = r.placeable[:len(r.survivors)] // the same array, so that it returns to the pool
+	} else {
+		r.survivors = r.placeable[:len(r.survivors)]
+	}
 	return beyond
 }

@@ -36,9 +36,9 @@ func TestChangesAppliedByWith(t *testing.T) {
 	to := from
 	to.Decay.Scale, to.PopularityWeight = 48*time.Hour, 0.2
 	require.Equal(t, "scale=48h,weight=0.2", to.Changes(from))
-	require.Equal(t, "scale=24h,offset=1h,decay=0.5,floor=1e-06,weight=0,weight_2h=0,weight_2d=0,base=0.1,summary=0.5,"+
+	require.Equal(t, "scale=24h,offset=1h,decay=0.5,floor=1e-06,weight=0,weight_2h=0,weight_2d=0,weight_1h=0,weight_6h=0,weight_1d=0,weight_7d=0,base=0.1,summary=0.5,"+
 		"author.decay=1,author.floor=0,site.decay=1,site.floor=0,tag.decay=1,tag.floor=0,same_story=0,explore.share=0,"+
-		"learned.tags=0,learned.author=0,learned.lang=0,learned.words=0,learned.negative=0,learned.half_life=720h,"+
+		"learned.tags=0,learned.author=0,learned.lang=0,learned.words=0,learned.negative=0,learned.half_life=720h,co_read.weight=0,co_read.scale=0.1,"+
 		"home.decay=0.02,home.following=1,home.trending=0.6,home.promoted=0.8,home.affinity=0.5,home.affinity_days=30", from.String())
 	to = from
 	to.Diversity = Diversity{Site: Spread{Decay: 0.6, Floor: 0.02}, SameStory: 0.5}

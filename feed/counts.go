@@ -39,20 +39,24 @@ type Counts struct {
 	Last  int64   // Unix seconds of the latest act; 0 if there was none
 	Short float64 // the sum with ShortHalfLife
 	Long  float64 // the sum with LongHalfLife
+	// More holds the sums of further half-lives; nil if none is kept. It is never changed.
+	More *MoreSums
 }
 
 // Add counts an act at a moment, in Unix seconds. A late act counts with its decayed weight. If
 // the latest act is more than [LatestAct] later, a clock was ahead when that act was recorded;
-// then the counts keep their values but are dated to this act.
+// then the counts keep their values but are dated to this act. More stays as it is: see
+// [HalfLives.Add].
 func (c Counts) Add(at int64) Counts {
 	at = max(at, 1)
 	if c.Last > at+int64(LatestAct/time.Second) {
-		c = Counts{Last: at, Short: short.moved(c.Short, c.Last, at), Long: long.moved(c.Long, c.Last, at)}
+		c = Counts{Last: at, Short: short.moved(c.Short, c.Last, at), Long: long.moved(c.Long, c.Last, at), More: c.More}
 	}
-	return Counts{Last: max(c.Last, at), Short: short.add(c.Short, c.Last, at), Long: long.add(c.Long, c.Last, at)}
+	return Counts{Last: max(c.Last, at), Short: short.add(c.Short, c.Last, at), Long: long.add(c.Long, c.Last, at), More: c.More}
 }
 
-// Subtract removes an act that was counted at a moment, in Unix seconds.
+// Subtract removes an act that was counted at a moment, in Unix seconds. More stays as it is: see
+// [HalfLives.Subtract].
 func (c Counts) Subtract(at int64) Counts {
 	if c.Last == 0 {
 		return c
@@ -77,10 +81,15 @@ func (c Counts) At(moment int64) (shortCount, longCount float64) {
 // Latest returns both counts at the latest act. They are never higher.
 func (c Counts) Latest() (shortCount, longCount float64) { return c.At(c.Last) }
 
-// Negligible reports whether at a moment, and at every later one, both counts are below 0.001 and
+// Negligible reports whether at a moment, and at every later one, all counts are below 0.001 and
 // add nothing perceptible to a score.
 func (c Counts) Negligible(moment int64) bool {
 	s, l := c.At(max(moment, c.Last))
+	if c.More != nil {
+		for _, n := range c.MoreAt(max(moment, c.Last)) {
+			l = max(l, n)
+		}
+	}
 	return s < negligible && l < negligible
 }
 

@@ -156,11 +156,11 @@ func TestCurvesJSON(t *testing.T) {
 	r.Decay, r.Popularity2h, r.Popularity2d = feed.Decay{Floor: 1e-6, Curves: fastAndSlow}, 0, 0
 	text, err := json.Marshal(r)
 	require.NoError(t, err)
-	assert.JSONEq(t, `{"decay":{"curves":`+fastAndSlowJSON+`,"floor":0.000001},"popularity":{"weight":0.25,"weight_2h":0,"weight_2d":0},"base":0.1,"keywords":{"summary":0.5},`+theRest+`}`, string(text))
+	assert.JSONEq(t, `{"decay":{"curves":`+fastAndSlowJSON+`,"floor":0.000001},"popularity":{"weight":0.25,"weight_2h":0,"weight_2d":0,"weight_1h":0,"weight_6h":0,"weight_1d":0,"weight_7d":0},"base":0.1,"keywords":{"summary":0.5},`+theRest+`}`, string(text))
 	var back feed.Ranking
 	require.NoError(t, json.Unmarshal(text, &back))
 	assert.Equal(t, r, back)
-	assert.Contains(t, r.String(), "curves="+fastAndSlowJSON+",floor=1e-06,weight=0.25,weight_2h=0,weight_2d=0,base=0.1,summary=0.5,author.decay=1,")
+	assert.Contains(t, r.String(), "curves="+fastAndSlowJSON+",floor=1e-06,weight=0.25,weight_2h=0,weight_2d=0,weight_1h=0,weight_6h=0,weight_1d=0,weight_7d=0,base=0.1,summary=0.5,author.decay=1,")
 
 	for _, bad := range []struct{ json, says string }{
 		{`{"decay":{"curves":[{"shape":"exp","scale":12}]}}`, "decay.curves[0].scale must be a string"},

@@ -27,6 +27,8 @@ var (
 	ErrForbidden = errors.New("forbidden")
 	// ErrNotFound: nothing has this name, or nothing that the caller may see.
 	ErrNotFound = errors.New("not found")
+	// ErrGone: it was there, and is not any more; begin again.
+	ErrGone = errors.New("gone")
 	// ErrConflict: the id of the request belongs to another request; send it with a new id.
 	ErrConflict = errors.New("conflict")
 	// ErrChanged: the resource was changed concurrently; read it again, then write.
@@ -120,7 +122,7 @@ func Brief(text string) string {
 // Refused reports whether an error is caused by the request rather than by the dependency, so
 // that retrying does not help.
 func Refused(err error) bool {
-	for _, kind := range []error{ErrInvalid, ErrForbidden, ErrNotFound, ErrConflict, ErrRule} {
+	for _, kind := range []error{ErrInvalid, ErrForbidden, ErrNotFound, ErrGone, ErrConflict, ErrRule} {
 		if errors.Is(err, kind) {
 			return true
 		}

@@ -68,6 +68,12 @@ type Learned struct {
 	Alone bool `json:"alone,omitempty"`
 }
 
+// Since reports whether some of it was learned more than [ActTolerance] after a moment: then it tells
+// what the reader did later.
+func (l *Learned) Since(moment time.Time) bool {
+	return l.At > moment.Add(ActTolerance).Unix()
+}
+
 // IsZero reports whether nothing was learned and Alone is false.
 func (l Learned) IsZero() bool { return len(l.Features) == 0 && !l.Alone }
 

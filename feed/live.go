@@ -62,11 +62,13 @@ type Variant struct {
 	Ranking Ranking `json:"ranking"`
 	Parts   []Part  `json:"parts"` // the buckets that make up the share, in order
 	// Run identifies the impressions and acts recorded for the variant: its name and the version
-	// in which it began ([RunName]), so that a reused name starts at zero. "" means the name.
+	// from which on they count ([RunName]). "" means the name.
 	Run string `json:"run,omitempty"`
+	// Limits end the experiment if it breaks one.
+	Limits Limits `json:"limits,omitzero"`
 }
 
-// RunName returns the run of a variant that begins with a version of the ranking.
+// RunName returns the run of a variant, or of [Control], that begins with a version of the ranking.
 func RunName(variant string, version int) string { return variant + "@" + strconv.Itoa(version) }
 
 // VariantOf returns the variant of a run and the version in which it began; 0 if the run is older
@@ -91,13 +93,15 @@ func (v *Variant) holds(bucket int) bool {
 type Live struct {
 	Ranking  Ranking   `json:"ranking"`
 	Variants []Variant `json:"experiments"`
+	// Run is that of the agents in no variant, as [Variant.Run]. "" means [Control].
+	Run string `json:"run,omitempty"`
 }
 
-// For returns the parameters for ranking an agent's refreshes and the run of the variant they
-// come from, or [Control].
+// For returns the parameters for ranking an agent's refreshes and the run of the variant, or of
+// [Control], that they come from.
 func (l *Live) For(agent string) (run string, r Ranking) {
 	if len(l.Variants) == 0 {
-		return Control, l.Ranking
+		return cmp.Or(l.Run, Control), l.Ranking
 	}
 	b := Bucket(agent)
 	for i := range l.Variants {
@@ -105,7 +109,45 @@ func (l *Live) For(agent string) (run string, r Ranking) {
 			return cmp.Or(l.Variants[i].Run, l.Variants[i].Name), l.Variants[i].Ranking
 		}
 	}
-	return Control, l.Ranking
+	return cmp.Or(l.Run, Control), l.Ranking
+}
+
+// Experiments reports whether there are variants.
+func (l *Live) Experiments() bool { return len(l.Variants) > 0 }
+
+// Begin begins new runs of all variants and of [Control] with a version. Only what was shown and
+// done under the same rankings and shares can be compared: clicks differ from hour to hour, and so
+// does what a share of the readers adds to each hour.
+func (l *Live) Begin(version int) {
+	l.Run = RunName(Control, version)
+	l.Variants = slices.Clone(l.Variants)
+	for i := range l.Variants {
+		l.Variants[i].Run = RunName(l.Variants[i].Name, version)
+	}
+}
+
+// Continue continues the runs of another ranking that is the same.
+func (l *Live) Continue(other *Live) {
+	l.Run = other.Run
+	l.Variants = slices.Clone(l.Variants)
+	for i := range l.Variants {
+		same, _ := other.Variant(l.Variants[i].Name)
+		l.Variants[i].Run = same.Run
+	}
+}
+
+// Same reports whether each agent is ranked as by other.
+func (l *Live) Same(other *Live) bool {
+	if l.Ranking != other.Ranking || len(l.Variants) != len(other.Variants) {
+		return false
+	}
+	for _, a := range l.Variants { // in any order
+		b, known := other.Variant(a.Name)
+		if !known || a.Ranking != b.Ranking || !slices.Equal(a.Parts, b.Parts) {
+			return false
+		}
+	}
+	return true
 }
 
 // Variant returns the variant with this name; ok is false if there is none.
@@ -125,6 +167,10 @@ func (l *Live) Validate() error {
 	}
 	if err := CheckVariants(l.Variants); err != nil {
 		return err
+	}
+	of, _ := VariantOf(l.Run)
+	if l.Run != "" && of != Control {
+		return Errorf(ErrInvalid, "bad ranking parameters: the run of the other agents is named %.40q, not %s", l.Run, Control)
 	}
 	var taken [Buckets]bool
 	for i := range l.Variants {
@@ -169,7 +215,7 @@ func CheckVariants(wanted []Variant) error {
 		if w.Share > 0 && w.Buckets() == 0 {
 			return Errorf(ErrInvalid, "bad ranking parameters: experiment %s: share must be at least %v, or 0 for no agent, not %v", w.Name, 1.0/Buckets, w.Share)
 		}
-		if err := w.Ranking.Validate(); err != nil {
+		if err := cmp.Or(w.Ranking.Validate(), w.Limits.Validate()); err != nil {
 			return fmt.Errorf("experiment %s: %w", w.Name, err)
 		}
 		sum += w.Share

@@ -66,6 +66,10 @@ var Parameters = []Parameter{
 		Name: "weight_2d", Path: "popularity.weight_2d", Help: "weight of readers who clicked or liked in about the last 2 days; 0: off",
 		Default: 0.2, Most: maxWeight, number: func(r *Ranking) *float64 { return &r.Popularity2d },
 	},
+	halfLifeWeight("1h"),
+	halfLifeWeight("6h"),
+	halfLifeWeight("1d"),
+	halfLifeWeight("7d"),
 	{
 		Name: "base", Path: "base", Help: "relevance before interests and keywords are added",
 		Default: 0.1, Most: maxWeight, NotLeast: true, Ratios: true, number: func(r *Ranking) *float64 { return &r.Base },
@@ -129,6 +133,14 @@ var Parameters = []Parameter{
 	{
 		Name: "learned.half_life", Path: "learned.half_life", Help: "time after which an act counts half", unset: true,
 		Default: DefaultLearnedHalfLife.Seconds(), Least: hour, Most: maxLife, Ratios: true, duration: func(r *Ranking) *time.Duration { return &r.Learned.HalfLife },
+	},
+	{
+		Name: "co_read.weight", Path: "co_read.weight", Help: "weight of readers who have read the same as the reader; 0: off",
+		Most: maxWeight, number: func(r *Ranking) *float64 { return &r.CoRead.Weight },
+	},
+	{
+		Name: "co_read.scale", Path: "co_read.scale", Help: "nearness at which they count a third of their weight", unset: true,
+		Default: defaultCoReadScale, Most: maxWeight, NotLeast: true, Ratios: true, number: func(r *Ranking) *float64 { return &r.CoRead.Scale },
 	},
 	{
 		Name: "home.decay", Path: "home.decay", Help: "decay of home's sources except discovery, per hour of age",
@@ -256,5 +268,6 @@ func (p *Parameter) Bounds() string {
 func (r Ranking) written() Ranking {
 	r.Diversity, r.Home = r.Diversity.written(), r.Home.written()
 	r.Learned.HalfLife = r.Learned.halfLife()
+	r.CoRead = r.CoRead.written()
 	return r
 }

@@ -29,6 +29,7 @@ type Candidate struct {
 	Source     string // name of the recall source it came from
 	UpdateTime int64  // Unix seconds
 	Score      float32
+	CoRead     float32 // the factor of co-readers in Score; 0 if they do not count
 	Traits
 }
 

@@ -6,18 +6,22 @@ import (
 )
 
 // Ranking holds the parameters that the data team tunes: those of score = relevance × decay ×
-// popularity, and those that vary pages.
+// popularity × co-readers, and those that vary pages.
 type Ranking struct {
 	Decay            Decay
 	PopularityWeight float64 // weight of the uploaded popularity, in [Ranking.PopularityFactor]; ≥ 0, 0 turns it off
 	Popularity2h     float64 // weight of the readers of about the last 2 hours, see [Counts]; ≥ 0, 0 turns it off
 	Popularity2d     float64 // weight of the readers of about the last 2 days; ≥ 0, 0 turns it off
-	Base             float64 // relevance of every item before interests and keywords; > 0
-	KeywordsSummary  float64 // share of its weight that a keyword adds if it is only in the summary; 0 to 1
-	Diversity        Diversity
-	Explore          Explore
-	Learned          LearnedWeights // weights of learned interests
-	Home             Home           // scoring of home's sources
+	// PopularityMore holds the weights of the readers of about the last 1 hour, 6 hours, 1 day and 7
+	// days, for which those sums must be kept ([HalfLives]); ≥ 0, 0 turns one off.
+	PopularityMore  PerHalfLife
+	Base            float64 // relevance of every item before interests and keywords; > 0
+	KeywordsSummary float64 // share of its weight that a keyword adds if it is only in the summary; 0 to 1
+	Diversity       Diversity
+	Explore         Explore
+	Learned         LearnedWeights // weights of learned interests
+	CoRead          CoRead         // weight of co-readers
+	Home            Home           // scoring of home's sources
 }
 
 // DefaultRanking returns a new system's ranking. Its diversity keeps one site from filling a
@@ -61,7 +65,7 @@ func (r Ranking) Validate() error {
 //	1 + weight_2h·log10(1 + count2h) + weight_2d·log10(1 + count2d) + weight·log10(1 + uploaded)
 //
 // for an item's [Counts] at a moment and its uploaded popularity, which may be fractional
-// in an external index.
+// in an external index. [Ranking.MorePopularity] is added to it.
 func (r Ranking) PopularityFactor(count2h, count2d, uploaded float64) float64 {
 	return 1 + r.Popularity2h*LogCount(count2h) + r.Popularity2d*LogCount(count2d) + r.PopularityWeight*LogCount(uploaded)
 }
@@ -121,9 +125,11 @@ func (d Diversity) written() Diversity {
 // DefaultExploreShare is the default of [Explore.Share].
 const DefaultExploreShare = 0.05
 
-// WithoutLive returns the ranking without live popularity.
+// WithoutLive returns the ranking without what readers do at present: live popularity and
+// co-readers.
 func (r Ranking) WithoutLive() Ranking {
-	r.Popularity2h, r.Popularity2d = 0, 0
+	r.Popularity2h, r.Popularity2d, r.CoRead.Weight = 0, 0, 0
+	r.PopularityMore = PerHalfLife{}
 	return r
 }
 

@@ -12,7 +12,7 @@ import (
 
 // MarshalJSON writes every parameter, durations as Go writes them:
 //
-//	{"decay":{"scale":"24h","offset":"1h","decay":0.5,"floor":1e-06},"popularity":{"weight":0,"weight_2h":0,"weight_2d":0},"base":0.1,"keywords":{"summary":0.5},…}
+//	{"decay":{"scale":"24h","offset":"1h","decay":0.5,"floor":1e-06},"popularity":{"weight":0,"weight_2h":0,"weight_2d":0,"weight_1h":0,…},"base":0.1,"keywords":{"summary":0.5},…}
 //
 // If there are curves, "curves" replaces scale, offset and decay. Zero values are written, too:
 // for [Ranking.Propose] a parameter that is left out keeps its value.

@@ -14,18 +14,18 @@ import (
 var standard = feed.Ranking{
 	Decay: feed.Decay{Scale: 24 * time.Hour, Offset: time.Hour, Decay: 0.5, Floor: 1e-6}, PopularityWeight: 0.25, Popularity2h: 1.5, Popularity2d: 0.2, Base: 0.1, KeywordsSummary: 0.5,
 	Diversity: feed.Diversity{Author: feed.Spread{Decay: 1}, Site: feed.Spread{Decay: 1}, Tag: feed.Spread{Decay: 1}},
-	Learned:   feed.LearnedWeights{HalfLife: feed.DefaultLearnedHalfLife}, Home: feed.DefaultHome,
+	Learned:   feed.LearnedWeights{HalfLife: feed.DefaultLearnedHalfLife}, CoRead: feed.CoRead{Scale: 0.1}, Home: feed.DefaultHome,
 }
 
 // theRest is the JSON of the parameters that [standard] has in common with a ranking that was stored before they existed.
 const theRest = `"diversity":{"author":{"decay":1,"floor":0},"site":{"decay":1,"floor":0},"tag":{"decay":1,"floor":0},"same_story":0},"explore":{"share":0},` +
-	`"learned":{"tags":0,"author":0,"lang":0,"words":0,"negative":0,"half_life":"720h"},"home":{"decay":0.02,"following":1,"trending":0.6,"promoted":0.8,"affinity":0.5,"affinity_days":30}`
+	`"learned":{"tags":0,"author":0,"lang":0,"words":0,"negative":0,"half_life":"720h"},"co_read":{"weight":0,"scale":0.1},"home":{"decay":0.02,"following":1,"trending":0.6,"promoted":0.8,"affinity":0.5,"affinity_days":30}`
 
 func TestRankingJSON(t *testing.T) {
 	t.Parallel()
 	text, err := json.Marshal(standard)
 	require.NoError(t, err)
-	assert.JSONEq(t, `{"decay":{"scale":"24h","offset":"1h","decay":0.5,"floor":0.000001},"popularity":{"weight":0.25,"weight_2h":1.5,"weight_2d":0.2},"base":0.1,"keywords":{"summary":0.5},`+theRest+`}`, string(text))
+	assert.JSONEq(t, `{"decay":{"scale":"24h","offset":"1h","decay":0.5,"floor":0.000001},"popularity":{"weight":0.25,"weight_2h":1.5,"weight_2d":0.2,"weight_1h":0,"weight_6h":0,"weight_1d":0,"weight_7d":0},"base":0.1,"keywords":{"summary":0.5},`+theRest+`}`, string(text))
 	var back feed.Ranking
 	require.NoError(t, json.Unmarshal(text, &back))
 	assert.Equal(t, standard, back)
@@ -34,7 +34,7 @@ func TestRankingJSON(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(`{"decay":{"scale":"24h","offset":"1h","decay":0.5,"floor":0.000001},"popularity":{"weight":0.25},"base":0.1}`), &stored))
 	old := standard
 	old.Popularity2h, old.Popularity2d = 0, 0
-	old.Diversity, old.Learned, old.Home = feed.Diversity{}, feed.LearnedWeights{}, feed.Home{}
+	old.Diversity, old.Learned, old.CoRead, old.Home = feed.Diversity{}, feed.LearnedWeights{}, feed.CoRead{}, feed.Home{}
 	assert.Equal(t, old, stored, "one that was stored before there were keywords.summary and live popularity")
 
 	changed := standard
@@ -56,8 +56,8 @@ func TestRankingNewerVersion(t *testing.T) {
 	curves := standard
 	curves.Decay = feed.Decay{Curves: feed.Curves{{Shape: feed.Exp, Scale: time.Hour, Decay: 0.5, Weight: 1}}}
 	for stored, want := range map[string]feed.Ranking{
-		`{"decay":{"scale":"24h","offset":"1h","decay":0.5,"floor":0.000001,"jitter":{"a":[1]}},"popularity":{"weight":0.25,"weight_2h":1.5,"weight_2d":0.2,"weight_2w":9},"base":0.1,"keywords":{"summary":0.5},"mood":null,` + theRest + `}`: standard,
-		`{"decay":{"curves":[{"shape":"exp","scale":"1h","decay":0.5,"weight":1,"skew":2}],"floor":0},"popularity":{"weight":0.25,"weight_2h":1.5,"weight_2d":0.2},"base":0.1,"keywords":{"summary":0.5},` + theRest + `}`:                     curves,
+		`{"decay":{"scale":"24h","offset":"1h","decay":0.5,"floor":0.000001,"jitter":{"a":[1]}},"popularity":{"weight":0.25,"weight_2h":1.5,"weight_2d":0.2,"weight_2w":9},"base":0.1,"keywords":{"summary":0.5},"mood":null,` + theRest + `}`:                                     standard,
+		`{"decay":{"curves":[{"shape":"exp","scale":"1h","decay":0.5,"weight":1,"skew":2}],"floor":0},"popularity":{"weight":0.25,"weight_2h":1.5,"weight_2d":0.2,"weight_1h":0,"weight_6h":0,"weight_1d":0,"weight_7d":0},"base":0.1,"keywords":{"summary":0.5},` + theRest + `}`: curves,
 	} {
 		var r feed.Ranking
 		require.NoError(t, json.Unmarshal([]byte(stored), &r), stored)
@@ -74,7 +74,7 @@ func TestRankingWith(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, feed.Ranking{
 		Decay: feed.Decay{Scale: 72 * time.Hour, Offset: 2 * time.Hour, Decay: 0.4}, PopularityWeight: 1, Popularity2h: 3, Popularity2d: 4, Base: 2, KeywordsSummary: 1,
-		Diversity: standard.Diversity, Learned: standard.Learned, Home: standard.Home,
+		Diversity: standard.Diversity, Learned: standard.Learned, CoRead: standard.CoRead, Home: standard.Home,
 	}, r)
 	r, err = standard.With("")
 	require.NoError(t, err)

@@ -77,6 +77,7 @@ func naming() map[string]any {
 		"GET /v1/circles/{id}/members": get("/v1/circles/shared/members", "/v1/circles/shared/members?limit=2", "/v1/circles/first/members", "/v1/circles/second/members"),
 		"GET /v1/feed/guest":           unnamed("knows no reader"),
 		"GET /v1/posts/{id}":           get("/v1/posts/post:1", "/v1/posts/post:2", "/v1/posts/post:3", "/v1/posts/post:4"),
+		"GET /v1/items/{id}/related":   get("/v1/items/post:thread/related?limit=100", "/v1/items/post:1/related?limit=100", "/v1/items/post:2/related?limit=100"),
 		"GET /v1/posts/{id}/replies":   get("/v1/posts/post:thread/replies", "/v1/posts/post:thread/replies?order=oldest&limit=1", "/v1/posts/post:1/replies", "/v1/posts/post:2/replies"),
 		"GET /v1/timeline":             get("/v1/timeline?limit=100"),
 		"POST /v1/feed": [][3]string{
@@ -174,7 +175,7 @@ func (m *rights) separate(one, other, neutral string) {
 		}
 	}
 	post := func(p social.Post) {
-		p.Caption = "a post"
+		p.Caption, p.Tags = "a post", []string{"story"}
 		_, _, err := m.store.CreatePost(ctx, p, social.Creation{})
 		require.NoError(m.t, err)
 	}

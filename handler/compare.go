@@ -8,6 +8,7 @@ import (
 	"github.com/freshet/freshet/engine/offline"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/signals/events"
+	"github.com/freshet/freshet/signals/experiment"
 )
 
 // Largest accepted bodies of the offline routes, in bytes.
@@ -132,22 +133,31 @@ func (s *server) postReplay(ctx context.Context, _ *call, _ string, ask *replayB
 	return found, err
 }
 
-// Counts reads the counts of the ranking's variants. The method is that of [events.Store].
+// Counts reads the counts of the ranking's variants. The methods are those of [events.Store].
 type Counts interface {
 	Read(ctx context.Context, from, to feed.Day) ([]events.Totals, error)
+	Cells(ctx context.Context, runs []string, columns []events.Column, from, to feed.Day) ([]events.DayCells, error)
+	Readers(ctx context.Context, runs []string) (n []int64, part float64, err error)
 }
 
 // reportDays is the default of days: a week, so that every weekday has the same weight.
 const reportDays = 7
 
+// reportEffect is the default of effect.
+const reportEffect = 0.1
+
 // reportQuery are the parameters of GET /v1/ranking/report.
 type reportQuery struct {
-	Days int `json:"days"`
+	Days   int     `json:"days"`
+	Effect float64 `json:"effect"`
 }
 
 func (q *reportQuery) check() error {
-	if q.Days < 1 || q.Days > events.MaxReportDays {
-		return fmt.Errorf("%w: days must be 1 to %d, not %d", feed.ErrInvalid, events.MaxReportDays, q.Days)
+	if q.Days < 1 || q.Days > experiment.MaxReportDays {
+		return fmt.Errorf("%w: days must be 1 to %d, not %d", feed.ErrInvalid, experiment.MaxReportDays, q.Days)
+	}
+	if !(q.Effect >= 0.001 && q.Effect <= 10) {
+		return fmt.Errorf("%w: effect must be 0.001 to 10, not %v", feed.ErrInvalid, q.Effect)
 	}
 	return nil
 }
@@ -161,5 +171,19 @@ func (s *server) getReport(ctx context.Context, _ *call, _ string, ask *reportQu
 		return nil, err
 	}
 	current, err := s.deps.Rankings.Current(ctx)
-	return events.NewReport(&current.Live, counted, from, to), err
+	if err != nil {
+		return nil, err
+	}
+	counts := experiment.Counts{
+		Live: &current.Live, Totals: counted, From: from, To: to, Effect: ask.Effect,
+		Cells: func(runs []string, columns []events.Column, from, to feed.Day) ([]events.DayCells, error) {
+			return s.deps.Counts.Cells(ctx, runs, columns, from, to)
+		},
+		Readers: func(runs []string) ([]int64, float64, error) { return s.deps.Counts.Readers(ctx, runs) },
+		Began: func(version int) (*feed.Live, error) {
+			v, err := s.deps.Rankings.At(ctx, version)
+			return &v.Live, err
+		},
+	}
+	return counts.Report()
 }

@@ -26,8 +26,8 @@ type packer struct {
 
 // ServeHTTP implements [http.Handler].
 func (p packer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	// A stream hijacks the connection, and the wrapper would still write to it afterwards.
-	if r.URL.Path == streamPath {
+	// Changes are sent at once. A stream hijacks the connection, and the wrapper would still write to it afterwards.
+	if r.URL.Path == streamPath || r.URL.Path == changesPath {
 		p.Engine.ServeHTTP(w, r)
 		return
 	}
@@ -36,6 +36,15 @@ func (p packer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p.small.ServeHTTP(w, r)
+}
+
+// Routes lists the routes, with the one that shares a pattern of gin with another.
+func (p packer) Routes() gin.RoutesInfo {
+	all := p.Engine.Routes()
+	for _, method := range []string{http.MethodGet, http.MethodHead} {
+		all = append(all, gin.RouteInfo{Method: method, Path: "/v1/items/:id" + relatedSuffix})
+	}
+	return all
 }
 
 func compressed(routes *gin.Engine) (http.Handler, error) {

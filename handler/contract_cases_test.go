@@ -231,7 +231,20 @@ func itemCases(stored func(...string) []exchange) map[string]contractRoute {
 			},
 			bad: map[int]exchange{40001: {headers: []string{asAdmin, "Content-Encoding: br"}, body: counts}},
 		},
-		"GET /v1/items/{id}":    {good: []exchange{one, one.with(bearer)}, bad: bad},
+		"GET /v1/items/{id}": {good: []exchange{one, one.with(bearer)}, bad: bad},
+		"GET /v1/items/{id}/related": {
+			good: []exchange{
+				{path: one.path, headers: []string{asAgent}, before: one.before},
+				{path: one.path, headers: []string{asAgent}, before: one.before, query: "?limit=100"},
+			},
+			bad: map[int]exchange{
+				40001: {path: one.path, headers: []string{asAgent}, before: one.before, query: "?page=2"},
+				40003: {path: one.path, headers: []string{asAgent}, before: one.before, query: "?limit=101"},
+				40004: {path: map[string]string{"id": "a%20b"}, headers: []string{asAgent}},
+				40401: {path: map[string]string{"id": "never"}, headers: []string{asAgent}},
+				50301: {path: map[string]string{"id": "of_old"}, headers: []string{asAgent}, late: true},
+			},
+		},
 		"DELETE /v1/items/{id}": {good: []exchange{one, one.with(bearer)}, bad: bad},
 	}
 }

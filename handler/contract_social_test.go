@@ -541,6 +541,14 @@ func jobCases(func(...string) []exchange) map[string]contractRoute {
 	listed := func(query string) exchange { return exchange{query: query, headers: []string{asAdmin}} }
 	mark := func(body string) exchange { return exchange{headers: []string{asAdmin}, body: body} }
 	return map[string]contractRoute{
+		"GET /v1/changes": {
+			good: []exchange{
+				listed("?after=oldest&limit=2"), listed("?types=follow.created,post.created&wait=1ms"), listed("?after=oldest").with(asAdmin, "Accept: application/x-ndjson"),
+				listed("").with(asAdmin, "Last-Event-ID: oldest"),
+				{headers: []string{bearer}},
+			},
+			bad: map[int]exchange{40001: listed("?after=5"), 40003: listed("?limit=1001"), 41001: listed("?after=c1.other.0")},
+		},
 		"GET /v1/jobs": {
 			good: []exchange{listed("?limit=2"), listed("?kind=deliver&state=pending&key=post:mine&after=0"), {headers: []string{bearer}}},
 			bad:  map[int]exchange{40001: listed("?kind=x"), 40003: listed("?limit=1001")},

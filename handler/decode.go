@@ -1,6 +1,7 @@
 package handler
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -125,7 +126,22 @@ func (c *call) decodeQuery(into any) error {
 		}
 	}
 	if err := decode([]byte("{"+strings.Join(members, ",")+"}"), into); err != nil {
-		return fmt.Errorf("in the query: %w", err)
+		return cmp.Or(wrongParameter(values, strictjson.Names(into)), fmt.Errorf("in the query: %w", err))
+	}
+	return nil
+}
+
+// wrongParameter returns an error if a query parameter is not known, or is given more than once.
+func wrongParameter(values url.Values, known []string) error {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		switch {
+		case len(known) == 0:
+			return fmt.Errorf("%w: unknown query parameter %.64q; this route has none", feed.ErrInvalid, name)
+		case !slices.Contains(known, name):
+			return fmt.Errorf("%w: unknown query parameter %.64q; known are %s", feed.ErrInvalid, name, strings.Join(known, ", "))
+		case len(values[name]) > 1:
+			return fmt.Errorf("%w: duplicate query parameter %.64q", feed.ErrInvalid, name)
+		}
 	}
 	return nil
 }
@@ -136,11 +152,7 @@ func (c *call) noQuery() error {
 	if c.asked || c.gin.Request.URL.RawQuery == "" {
 		return nil
 	}
-	names := slices.Sorted(maps.Keys(c.gin.Request.URL.Query()))
-	if len(names) > 0 {
-		return fmt.Errorf("%w: unknown query parameter %.64q; this route has none", feed.ErrInvalid, names[0])
-	}
-	return c.decodeQuery(&struct{}{}) // malformed
+	return c.decodeQuery(&struct{}{})
 }
 
 func isNumber(text string) bool {

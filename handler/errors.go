@@ -62,6 +62,7 @@ var problems = []problem{
 	{is: feed.ErrForbidden, status: http.StatusForbidden, code: 40301},
 	// Missing and invisible things get the same answer.
 	{is: feed.ErrNotFound, status: http.StatusNotFound, code: 40401, msg: "not found: nothing exists with this id"},
+	{is: feed.ErrGone, status: http.StatusGone, code: 41001},
 	{is: feed.ErrConflict, status: http.StatusConflict, code: 40901, msg: "the request id belongs to another request; use a new one"},
 	{is: feed.ErrChanged, status: http.StatusPreconditionFailed, code: 41201},
 	{is: feed.ErrType, status: http.StatusUnsupportedMediaType, code: 41501},

@@ -46,6 +46,14 @@ func (f *fakeReactions) Unliked(agent, post string) error {
 
 type countsFunc func(from, to feed.Day) ([]events.Totals, error)
 
+func (countsFunc) Cells(context.Context, []string, []events.Column, feed.Day, feed.Day) ([]events.DayCells, error) {
+	return nil, nil
+}
+
+func (countsFunc) Readers(_ context.Context, runs []string) ([]int64, float64, error) {
+	return make([]int64, len(runs)), 1, nil
+}
+
 func (f countsFunc) Read(_ context.Context, from, to feed.Day) ([]events.Totals, error) {
 	if f == nil {
 		return nil, nil
@@ -169,6 +177,10 @@ func TestReport(t *testing.T) {
 	assert.Equal(t, to-89, from)
 	for _, days := range []string{"0", "-1", "91", "x", "", "1.5"} {
 		require.Equal(t, 40001, f.do(t, "GET", "/v1/ranking/report?days="+days, "", asAdmin).Code, days)
+	}
+	require.Zero(t, f.do(t, "GET", "/v1/ranking/report?effect=0.05", "", asAdmin).Code)
+	for _, effect := range []string{"0", "-1", "11", "x", "5%25", ""} {
+		require.Equal(t, 40001, f.do(t, "GET", "/v1/ranking/report?effect="+effect, "", asAdmin).Code, effect)
 	}
 	require.Equal(t, 40301, f.do(t, "GET", "/v1/ranking/report", "", asAgent).Code)
 	require.Equal(t, 40101, f.do(t, "GET", "/v1/ranking/report", "").Code)

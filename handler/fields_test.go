@@ -112,7 +112,7 @@ var withBodies = []described{
 	{op: "PUT /v1/ranking", body: `{"ranking":{"decay":%s,"base":1}}`, within: "decay", fields: []field{
 		{"scale", aText, 40001, false}, {"offset", aText, 40001, false}, {"decay", aNumber, 40001, false}, {"floor", aNumber, 40001, false},
 	}},
-	{op: "PUT /v1/ranking", body: `{"ranking":{"popularity":%s,"base":1}}`, within: "popularity", fields: []field{{"weight", aNumber, 40001, false}, {"weight_2h", aNumber, 40001, false}, {"weight_2d", aNumber, 40001, false}}},
+	{op: "PUT /v1/ranking", body: `{"ranking":{"popularity":%s,"base":1}}`, within: "popularity", fields: []field{{"weight", aNumber, 40001, false}, {"weight_2h", aNumber, 40001, false}, {"weight_2d", aNumber, 40001, false}, {"weight_1h", aNumber, 40001, false}, {"weight_6h", aNumber, 40001, false}, {"weight_1d", aNumber, 40001, false}, {"weight_7d", aNumber, 40001, false}}},
 	{op: "PUT /v1/ranking", body: `{"ranking":{"keywords":%s,"base":1}}`, within: "keywords", fields: []field{{"summary", aNumber, 40001, false}}},
 	{op: "PUT /v1/ranking", body: `{"ranking":{"learned":%s,"base":1}}`, within: "learned", fields: []field{
 		{"tags", aNumber, 40001, false},
@@ -262,14 +262,14 @@ func TestQueryFields(t *testing.T) {
 		{"/v1/ranking/history?limit=1.5", 40003, "limit must be a whole number, not 1.5"},
 		{"/v1/ranking/history?limit=0", 40003, "limit must be a whole number from 1 to 100, not 0"},
 		{"/v1/ranking/history?limit=101", 40003, "limit must be a whole number from 1 to 100, not 101"},
-		{"/v1/ranking/history?limit=5&limit=5", 40001, `duplicate field "limit"`},
-		{"/v1/ranking/history?limt=5", 40001, `unknown field "limt"; known are limit`},
+		{"/v1/ranking/history?limit=5&limit=5", 40001, `duplicate query parameter "limit"`},
+		{"/v1/ranking/history?limt=5", 40001, `unknown query parameter "limt"; known are limit`},
 		{"/v1/ranking/history?limit=%zz", 40001, "the query"},
 		{"/v1/ranking/report?days=7", 0, ""},
 		{"/v1/ranking/report?days=7.0", 0, ""},
 		{"/v1/ranking/report?days=week", 40001, "days must be a whole number, not a string"},
 		{"/v1/ranking/report?days=0", 40001, "days must be 1 to 90, not 0"},
-		{"/v1/ranking/report?day=7", 40001, `unknown field "day"; known are days`},
+		{"/v1/ranking/report?day=7", 40001, `unknown query parameter "day"; known are days`},
 	} {
 		got := rankingFixture(t).do(t, "GET", tt.target, "", asAdmin)
 		assert.Equal(t, tt.code, got.Code, "%s: %s", tt.target, got.body)

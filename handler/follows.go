@@ -79,7 +79,7 @@ func (s *server) postFollowing(ctx context.Context, _ *call, agent string, in *f
 	edges := make([]social.Edge, len(in.Authors))
 	for i, author := range in.Authors {
 		if err := social.CheckFollow(agent, author); err != nil && author != agent { // the store refuses the agent's own id alone
-			return nil, err
+			return nil, fmt.Errorf("authors[%d]: %w", i, err)
 		}
 		edges[i] = social.Edge{Agent: agent, Author: author}
 	}

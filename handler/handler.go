@@ -39,6 +39,7 @@ type Engine interface {
 	Unliked(agent, post string) error
 	HiddenWith(ctx context.Context, item string) ([]string, error)
 	Explain(ctx context.Context, r engine.ExplainRequest) (api.Explanation, error)
+	Related(ctx context.Context, agent, item string, limit int) (engine.Related, error)
 	Ranking(agent string) (variant string, r feed.Ranking)
 	Profile(ctx context.Context, agent string) (feed.Profile, error)
 	EditProfile(ctx context.Context, agent string, change func(*feed.Profile) (bool, error)) (feed.Profile, error)
@@ -186,6 +187,7 @@ func (s *server) routes() (*gin.Engine, error) {
 	}
 	s.feedRoutes(route)
 	s.itemRoutes(route)
+	s.readItemRoutes(g)
 	s.rankingRoutes(route)
 	if s.deps.Social != nil {
 		s.socialRoutes(route)
@@ -226,16 +228,31 @@ func (s *server) itemRoutes(route router) {
 	route(http.MethodGet, "/v1/items", s.admin(serveInput(s.gated, nobody, query(itemsQuery{Limit: defaultItems}), s.getItems)))
 	route(http.MethodPost, "/v1/items", s.admin(s.postItems))
 	route(http.MethodPost, "/v1/items/counts", s.admin(s.postCounts))
-	route(http.MethodGet, item, s.admin(serve(s.gated, itemID, s.getItem)))
 	route(http.MethodPatch, item, s.admin(serveInput(s.gated, itemID, plain(feed.MaxItemBytes), s.patchItem)))
 	route(http.MethodDelete, item, s.admin(s.of(itemID, s.deps.Items.Remove)))
+}
+
+// readItemRoutes adds the routes that read an item, or those related to it. Ids have slashes, so that one
+// pattern matches both.
+func (s *server) readItemRoutes(g *gin.Engine) {
+	read := s.handle("GET /v1/items/{id}", s.admin(serve(s.gated, itemID, s.getItem)))
+	related := s.handle("GET /v1/items/{id}"+relatedSuffix, serveInput(s.gated, s.member, query(limitQuery{defaultRelated, engine.MaxLimit}), s.getRelated))
+	either := func(c *gin.Context) {
+		if asksRelated(c) {
+			related(c)
+			return
+		}
+		read(c)
+	}
+	g.GET("/v1/items/*id", either)
+	g.HEAD("/v1/items/*id", either)
 }
 
 func (s *server) rankingRoutes(route router) {
 	route(http.MethodGet, "/v1/ranking", s.admin(serve(s.gated, nobody, s.getRanking)))
 	route(http.MethodPut, "/v1/ranking", s.admin(serveInput(s.gated, nobody, body(MaxRankingBody, rankingBody{By: rankingBy}), s.putRanking)))
 	route(http.MethodGet, "/v1/ranking/history", s.admin(serveInput(s.gated, nobody, query(limitQuery{rankingHistory, ranking.MaxHistory}), s.getRankingHistory)))
-	route(http.MethodGet, "/v1/ranking/report", s.admin(serveInput(s.gated, nobody, query(reportQuery{reportDays}), s.getReport)))
+	route(http.MethodGet, "/v1/ranking/report", s.admin(serveInput(s.gated, nobody, query(reportQuery{reportDays, reportEffect}), s.getReport)))
 	route(http.MethodPost, "/v1/ranking/revert", s.admin(serveInput(s.gated, nobody, body(MaxRankingBody, revertBody{By: rankingBy}), s.revertRanking)))
 	route(http.MethodPost, "/v1/compare", s.admin(serveInput(s.offlineWork, nobody, body(MaxCompareBody, compareBody{K: offline.DefaultK}), s.postCompare)))
 	route(http.MethodPost, "/v1/replay", s.admin(serveInput(s.offlineWork, nobody, body(MaxReplayBody, replayBody{Depth: offline.DefaultDepth}), s.postReplay)))

@@ -17,6 +17,7 @@ import (
 const MaxJobBody = 4 << 10
 
 func (s *server) jobRoutes(route router) {
+	route(http.MethodGet, changesPath, s.admin(s.getChanges))
 	const one = "/v1/jobs/:id"
 	route(http.MethodGet, "/v1/jobs", s.admin(serveInput(s.gated, nobody, query(jobsQuery{Limit: defaultList}), s.getJobs)))
 	route(http.MethodPost, "/v1/jobs", s.admin(serveInput(s.gated, nobody, body(MaxJobBody, jobBody{}), s.postJobs)))

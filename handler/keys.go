@@ -2,6 +2,7 @@ package handler
 
 import (
 	"bytes"
+	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rsa"
@@ -112,7 +113,8 @@ func (f *keyFile) reload() {
 
 // parseKeys reads a JSON Web Key Set. Keys for encryption, of other algorithms and of unknown kinds
 // are skipped. So are keys that cannot be used, which it returns the causes of: an identity provider
-// may publish such a key besides others (RFC 7517, section 5). A private or secret key is an error.
+// may publish such a key besides others (RFC 7517, section 5). Of several keys with one algorithm and
+// kid the first is used. A private or secret key is an error.
 func parseKeys(data []byte) (keys keySet, unusable []error, err error) {
 	var set struct {
 		Keys []json.RawMessage `json:"keys"`
@@ -136,11 +138,13 @@ func parseKeys(data []byte) (keys keySet, unusable []error, err error) {
 		if keys[method] == nil {
 			keys[method] = map[string]any{}
 		}
-		_, twice := keys[method][k.KeyID]
-		if twice {
-			return nil, nil, fmt.Errorf("two %s keys have the kid %q", method, k.KeyID)
+		first, twice := keys[method][k.KeyID]
+		switch {
+		case !twice:
+			keys[method][k.KeyID] = k.Key
+		case !equalKeys(first, k.Key):
+			unusable = append(unusable, fmt.Errorf("key %d (kid %q): %w: an earlier %s key has the same kid", i+1, k.KeyID, errUnusable, method))
 		}
-		keys[method][k.KeyID] = k.Key
 	}
 	switch {
 	case len(keys) > 0:
@@ -149,6 +153,14 @@ func parseKeys(data []byte) (keys keySet, unusable []error, err error) {
 		return nil, nil, errors.Join(unusable...)
 	}
 	return nil, nil, errNoKeys
+}
+
+// equalKeys reports whether two public keys of one algorithm are the same.
+func equalKeys(a, b any) bool {
+	key, ok := a.(interface {
+		Equal(other crypto.PublicKey) bool
+	})
+	return ok && key.Equal(b)
 }
 
 // parseKey reads a key and returns its algorithm, "" if the key is for another one, for encryption or

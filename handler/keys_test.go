@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"os"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -106,6 +107,21 @@ func TestJWTUnusableKeysIgnored(t *testing.T) {
 			require.Equal(t, keySet{es256: {"good": &k.ec.PublicKey}}, keys)
 		})
 	}
+}
+
+// TestJWTKeysOfOneKid checks that of two keys with one algorithm and kid the first is used, and the log
+// names the other one. The same key twice is no mistake.
+func TestJWTKeysOfOneKid(t *testing.T) {
+	t.Parallel()
+	k := keyring()
+	of := func(key any) jose.JSONWebKey { return jose.JSONWebKey{Key: key, KeyID: "a"} }
+	path := jwksFile(t, of(&k.rsa.PublicKey), of(&k.ec.PublicKey), of(&k.otherRSA.PublicKey), of(&k.ec.PublicKey))
+	var log syncBuffer
+	f, err := openKeys(path, slog.New(slog.NewTextHandler(&log, nil)))
+	require.NoError(t, err)
+	require.Equal(t, keySet{rs256: {"a": &k.rsa.PublicKey}, es256: {"a": &k.ec.PublicKey}}, *f.keys.Load())
+	require.Equal(t, 1, strings.Count(log.String(), "level=WARN"))
+	require.Contains(t, log.String(), `key 3 (kid \"a\"): unusable key: an earlier RS256 key has the same kid`)
 }
 
 // TestJWTUnusableKeysLogged checks that a key that is not used is named in the log, and that a file in

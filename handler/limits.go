@@ -171,7 +171,7 @@ var (
 // longRoutes are the routes whose calls may exceed the request timeout and the time allowed for a
 // slow client.
 var longRoutes = []string{
-	"GET " + streamPath, "GET " + social.ImagePath + "{key}", "POST /v1/items", "POST /v1/items/counts",
+	"GET " + streamPath, "GET " + changesPath, "GET " + social.ImagePath + "{key}", "POST /v1/items", "POST /v1/items/counts",
 	"POST /v1/graph/events", "POST /v1/compare", "POST /v1/replay",
 }
 

@@ -29,6 +29,7 @@ type Rankings interface {
 	Change(ctx context.Context, c ranking.Change) (ranking.Version, error)
 	Revert(ctx context.Context, to int, by, why string, onlyIf *int) (ranking.Version, error)
 	History(ctx context.Context, limit int) ([]ranking.Version, error)
+	At(ctx context.Context, version int) (ranking.Version, error)
 }
 
 // viewRanking converts a version for answers. The buckets of experiments are internal and
@@ -39,7 +40,7 @@ func viewRanking(v ranking.Version) api.RankingVersion {
 		view.At = v.At
 	}
 	for i, x := range v.Live.Variants {
-		view.Experiments[i] = api.Experiment{Name: x.Name, Share: x.Share, Ranking: x.Ranking}
+		view.Experiments[i] = api.Experiment{Name: x.Name, Share: x.Share, Ranking: x.Ranking, Limits: x.Limits}
 	}
 	return view
 }
@@ -159,6 +160,39 @@ type experimentBody struct {
 	Name    string   `json:"name"`
 	Share   *float64 `json:"share"`
 	Ranking proposal `json:"ranking"`
+	Limits  *limits  `json:"limits"`
+}
+
+// limits are guardrails as sent: one that is 0 was meant to be something.
+type limits struct {
+	Rejects *float64 `json:"rejects"`
+	Short   *float64 `json:"short"`
+	Latency *float64 `json:"latency"`
+	None    bool     `json:"none"`
+}
+
+// parse returns the limits; nil leaves them unchanged.
+func (l *limits) parse() (*feed.Limits, error) {
+	if l == nil {
+		return nil, nil
+	}
+	all := feed.Limits{None: l.None}
+	for name, to := range map[string]struct{ from, into *float64 }{
+		"rejects": {l.Rejects, &all.Rejects}, "short": {l.Short, &all.Short}, "latency": {l.Latency, &all.Latency},
+	} {
+		if to.from == nil {
+			continue
+		}
+		if !(*to.from > 0) {
+			return nil, fmt.Errorf("%w: the limit %s must be more than 0, or left out for none", feed.ErrInvalid, name)
+		}
+		*to.into = *to.from
+	}
+	if err := all.Validate(); err != nil {
+		return nil, err
+	}
+	all.None = false
+	return &all, nil
 }
 
 func (b *rankingBody) change(notes *[]string) (change ranking.Change, err error) {
@@ -208,7 +242,11 @@ func experiments(list []experimentBody, notes *[]string) ([]ranking.Experiment, 
 		if x.Share == nil {
 			return nil, fmt.Errorf("%w: experiments[%d].share must be a number from 0 to 1, the share of all agents", feed.ErrInvalid, i)
 		}
-		all[i] = ranking.Experiment{Name: x.Name, Share: *x.Share, Edit: x.Ranking.edit("experiment "+x.Name, notes)}
+		most, err := x.Limits.parse()
+		if err != nil {
+			return nil, fmt.Errorf("experiments[%d]: %w", i, err)
+		}
+		all[i] = ranking.Experiment{Name: x.Name, Share: *x.Share, Edit: x.Ranking.edit("experiment "+x.Name, notes), Limits: most}
 	}
 	return all, nil
 }

@@ -37,10 +37,10 @@ func newRankings(t *testing.T) Rankings {
 	return live
 }
 
-const configuredJSON = `{"decay":{"scale":"24h","offset":"1h","decay":0.5,"floor":1e-06},"popularity":{"weight":0,"weight_2h":0,"weight_2d":0},"base":0.1,"keywords":{"summary":0.5},` + theRest + `}`
+const configuredJSON = `{"decay":{"scale":"24h","offset":"1h","decay":0.5,"floor":1e-06},"popularity":{"weight":0,"weight_2h":0,"weight_2d":0,"weight_1h":0,"weight_6h":0,"weight_1d":0,"weight_7d":0},"base":0.1,"keywords":{"summary":0.5},` + theRest + `}`
 
 // theRest is the JSON of the parameters that [newRankings] leaves at zero.
-const theRest = `"diversity":{"author":{"decay":1,"floor":0},"site":{"decay":1,"floor":0},"tag":{"decay":1,"floor":0},"same_story":0},"explore":{"share":0},` +
+const theRest = `"co_read":{"weight":0,"scale":0.1},"diversity":{"author":{"decay":1,"floor":0},"site":{"decay":1,"floor":0},"tag":{"decay":1,"floor":0},"same_story":0},"explore":{"share":0},` +
 	`"learned":{"tags":0,"author":0,"lang":0,"words":0,"negative":0,"half_life":"720h"},"home":{"decay":0.02,"following":1,"trending":0.6,"promoted":0.8,"affinity":0.5,"affinity_days":30}`
 
 func scaled(scale string) string {
@@ -88,7 +88,7 @@ func TestRankingCurves(t *testing.T) {
 	got := f.do(t, "PUT", "/v1/ranking", `{"ranking":{"decay":{"curves":[{"shape":"exp","scale":"12m","weight":0.6},{"shape":"constant","weight":0.02}]}}}`, asAdmin)
 	require.Equal(t, 200, got.status, got.body)
 	require.JSONEq(t, `{"version":1,"at":"2026-03-06T12:00:00Z","by":"admin","why":"","ranking":`+
-		`{"decay":{"curves":`+curves+`,"floor":1e-06},"popularity":{"weight":0,"weight_2h":0,"weight_2d":0},"base":0.1,"keywords":{"summary":0.5},`+theRest+`},"experiments":[]}`, string(got.Data), "nothing to note")
+		`{"decay":{"curves":`+curves+`,"floor":1e-06},"popularity":{"weight":0,"weight_2h":0,"weight_2d":0,"weight_1h":0,"weight_6h":0,"weight_1d":0,"weight_7d":0},"base":0.1,"keywords":{"summary":0.5},`+theRest+`},"experiments":[]}`, string(got.Data), "nothing to note")
 
 	type answer struct {
 		Ranking feed.Ranking
@@ -225,4 +225,27 @@ func TestRankingNeedsAdmin(t *testing.T) {
 	}
 	require.Equal(t, `"0"`, f.do(t, "GET", "/v1/ranking", "", asAdmin).header.Get("ETag"))
 	require.NotContains(t, f.log.String(), adminToken)
+}
+
+// TestRankingLimits: limits stay when a change does not name them, are removed by none, and a limit of 0
+// is refused, since it was meant to be something.
+func TestRankingLimits(t *testing.T) {
+	t.Parallel()
+	f := rankingFixture(t)
+	put := func(limits string) (got string) {
+		res := f.do(t, "PUT", "/v1/ranking", `{"experiments":[{"name":"a","share":0.1`+limits+`}]}`, asAdmin)
+		require.Equal(t, 200, res.status, res.body)
+		var v api.RankingVersion
+		require.NoError(t, json.Unmarshal(res.Data, &v))
+		return v.Experiments[0].Limits.String()
+	}
+	require.Equal(t, "rejects=10%,latency=50%", put(`,"limits":{"rejects":0.1,"latency":0.5}`))
+	require.Equal(t, "rejects=10%,latency=50%", put(""))
+	require.Equal(t, "rejects=10%,latency=50%", put(`,"limits":null`))
+	require.Equal(t, "short=20%", put(`,"limits":{"short":0.2}`), "they are replaced as a whole")
+	require.Empty(t, put(`,"limits":{"none":true}`))
+	for _, bad := range []string{`{"rejects":0}`, `{"rejects":-1}`, `{"short":11}`, `{"latency":"1"}`, `{"joy":1}`, `{"none":true,"short":0.1}`, `3`} {
+		res := f.do(t, "PUT", "/v1/ranking", `{"experiments":[{"name":"a","share":0.1,"limits":`+bad+`}]}`, asAdmin)
+		require.Equal(t, 40001, res.Code, "%s: %s", bad, res.body)
+	}
 }

@@ -123,6 +123,12 @@ func matrixRoutes() map[string]any {
 	item := func(kind, reader string, p socialtest.RightsPost) int {
 		return admins(status(p.All && p.Post.ReplyTo == "", 404))(kind, reader, p)
 	}
+	related := func(_, reader string, p socialtest.RightsPost) int {
+		if !agent(reader) {
+			return 401
+		}
+		return status(p.Visible(reader) && p.Post.ReplyTo == "", 404) // a reply is no item
+	}
 	ofGroup := func(kind, reader string, p socialtest.RightsPost) int {
 		switch {
 		case !agent(reader):
@@ -146,6 +152,8 @@ func matrixRoutes() map[string]any {
 		"GET /v1/authors/{id}/posts?view=grid": shown{"GET", "/v1/authors/author/posts?view=grid&limit=100", "", func(_, reader string, p socialtest.RightsPost) int { return page(p.OnPage(reader)) }},
 		"POST /v1/feed":                        shown{"POST", "/v1/feed", `{"action":"refresh","limit":100}`, feed},
 		"GET /v1/items/{id}":                   shown{"GET", "/v1/items/{post}", "", item},
+		"GET /v1/items/{id}/related":           shown{"GET", "/v1/items/{post}/related", "", related},
+		"GET /v1/items/{id}/related?limit=100": shown{"GET", "/v1/items/anchor/related?limit=100", "", feed},
 		"POST /v1/explain":                     shown{"POST", "/v1/explain", `{"agent_id":"somebody-new","limit":100}`, explained},
 		"POST /v1/compare":                     shown{"POST", "/v1/compare", `{"b":"scale=72h","agents":["somebody-new"],"lists":true}`, explained},
 		"PATCH /v1/posts/{id}":                 shown{"PATCH", "/v1/posts/{post}", `{"tags":["edited"]}`, change},
@@ -191,6 +199,7 @@ func matrixRoutes() map[string]any {
 		"PUT /v1/circles/{id}/invitations/{agent}":               own,
 		"DELETE /v1/circles/{id}/invitations/{agent}":            own,
 
+		"GET /v1/changes":          shown{"GET", "/v1/changes?after=oldest&limit=1000", "", explained},
 		"GET /v1/jobs":             noPost("kinds, keys and errors, which name ids and no content: TestRights looks"),
 		"POST /v1/jobs":            own,
 		"POST /v1/jobs/{id}/retry": own,
@@ -314,6 +323,8 @@ func testRights(t *testing.T, change func(*configs.Config)) {
 	}
 	store := c.social
 	m := &rights{t: t, server: c.server, store: store}
+	anchor := fmt.Sprintf(`[{"id":"anchor","title":"An anchor","update_time":%d,"tags":[%q]}]`, time.Now().Unix(), socialtest.Tag)
+	require.Equal(t, 200, m.ask("admin", "POST", "/v1/items", anchor).Code)
 	require.Equal(t, 200, m.ask("muter", "PUT", "/v1/agents/muter/profile", `{"muted_authors":["author"]}`).Code)
 	socialtest.Network(t, store)
 	settled(t, store)
@@ -455,6 +466,10 @@ func (m *rights) one(op string, r shown, kind, reader string, p socialtest.Right
 	}
 	if op == "GET /v1/posts/{id}/replies" && (reader == "muter" || p.Unanswered()) {
 		assert.NotContains(m.t, got.Body.String(), socialtest.SecretOf(kind), "%s for %s", op, reader)
+		return got
+	}
+	if op == "GET /v1/items/{id}/related" {
+		assert.NotContains(m.t, got.Body.String(), socialtest.SecretOf(kind), "%s for %s: an item is not related to itself", op, reader)
 		return got
 	}
 	if want == 200 && (r.method == "GET" || r.method == "PATCH" && reader != "admin") {

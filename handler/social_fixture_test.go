@@ -90,7 +90,7 @@ func storeWatcher(store *socialsqlite.Store) Watcher {
 
 func socialFixture(t testing.TB, change func(*Config, *Deps)) (*fixture, *socialsqlite.Store) {
 	t.Helper()
-	store, err := socialsqlite.Open(t.Context(), filepath.Join(t.TempDir(), "social.db"), social.Options{KeepJobs: true})
+	store, err := socialsqlite.Open(t.Context(), filepath.Join(t.TempDir(), "social.db"), social.Options{KeepJobs: true, KeepChanges: time.Hour})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
 	return newFixture(t, func(c *Config, d *Deps) {

@@ -421,6 +421,7 @@ func TestFollowSeveralAuthors(t *testing.T) {
 	} {
 		require.Equal(t, code, f.do(t, "POST", path, body, asAgent).Code, body)
 	}
+	require.Contains(t, f.do(t, "POST", path, `{"authors":["u_2","a b"]}`, asAgent).Msg, `authors[1]: bad id: agent_id has " "`)
 	require.Equal(t, 40301, f.do(t, "POST", path, `{"authors":["u_2"]}`, as("u_2")).Code)
 }
 

@@ -37,9 +37,10 @@ const (
 // noEvent is the event id for an empty timeline.
 const noEvent = "0"
 
-// Watcher watches timelines. The method is that of [timeline.Watcher].
+// Watcher watches timelines. Its methods are those of [timeline.Watcher].
 type Watcher interface {
 	WatchFrom(ctx context.Context, agent string, since *timeline.Point) (*timeline.Watch, error)
+	Occupy() (leave func(), ended <-chan struct{}, err error)
 }
 
 var (

@@ -316,6 +316,10 @@ func (brokenWatcher) WatchFrom(context.Context, string, *timelines.Point) (*time
 	return new(timelines.Watch), nil
 }
 
+func (brokenWatcher) Occupy() (leave func(), ended <-chan struct{}, err error) {
+	return func() {}, nil, nil
+}
+
 // TestStreamPanic checks that a panic in a stream, which runs outside of any route,
 // does not end the process.
 func TestStreamPanic(t *testing.T) {

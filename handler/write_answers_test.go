@@ -40,11 +40,11 @@ var uses = map[string]map[string]use{
 	},
 	"Engine": {
 		"EditProfile": writes, "Feed": writes, "Forget": writes, "ForgetLearned": writes, "Liked": writes, "React": writes, "RemoveProfile": writes, "Seen": writes, "Unliked": writes,
-		"Explain": reads, "HiddenWith": reads, "Learned": neither, "Profile": reads, "Ranking": neither,
+		"Explain": reads, "HiddenWith": reads, "Learned": neither, "Profile": reads, "Ranking": neither, "Related": asks,
 	},
 	"Ingest":      {"Read": writes, "ReadNewer": writes, "Counts": writes, "Patch": writes},
 	"Items":       {"Remove": writes, "Docs": reads},
-	"Rankings":    {"Change": writes, "Revert": writes, "Current": reads, "History": reads},
+	"Rankings":    {"Change": writes, "Revert": writes, "Current": reads, "At": reads, "History": reads},
 	"AuthorItems": {"Erase": writes},
 }
 

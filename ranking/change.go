@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -33,9 +32,10 @@ type Edit func(*feed.Ranking) error
 // variant, or from the live ones if it is new. The parameters of a running variant cannot be
 // changed: its counts belong to those it began with.
 type Experiment struct {
-	Name  string
-	Share float64 // 0 to 1
-	Edit  Edit
+	Name   string
+	Share  float64 // 0 to 1
+	Edit   Edit
+	Limits *feed.Limits // nil leaves them unchanged
 }
 
 // Change describes a change of the live ranking, and who makes it.
@@ -53,27 +53,33 @@ type Change struct {
 // the old version stays in force.
 func (l *Live) Change(ctx context.Context, c Change) (Version, error) {
 	return l.append(ctx, c.By, c.Why, c.If, func(base Version) (*feed.Live, error) {
-		return c.of(base.Live, base.Version+1)
+		return c.of(base.Live, l.cfg.HalfLives)
 	})
 }
 
-// Revert stores a new version equal to an older one, including its experiments and their agents;
+// Revert stores a new version equal to an older one, including its experiments and their agents, whose
+// runs begin again;
 // version 0 is the configuration's. The error is [feed.ErrNotFound] if the version does not
 // exist; other errors are those of Change.
 func (l *Live) Revert(ctx context.Context, to int, by, why string, onlyIf *int) (Version, error) {
-	old := l.configured()
-	if to != 0 {
-		var err error
-		if old, err = l.store.At(ctx, to); err != nil {
-			return Version{}, err
-		}
+	old, err := l.At(ctx, to)
+	if err != nil {
+		return Version{}, err
 	}
 	if why == "" {
 		why = fmt.Sprintf("reverted to version %d", to)
 	}
 	return l.append(ctx, by, why, onlyIf, func(base Version) (*feed.Live, error) {
-		return reverted(old.Live, base), nil
+		return &old.Live, nil
 	})
+}
+
+// At returns one version, 0 for the configuration's, or [feed.ErrNotFound] if it does not exist.
+func (l *Live) At(ctx context.Context, version int) (Version, error) {
+	if version == 0 {
+		return l.configured(), nil
+	}
+	return l.store.At(ctx, version)
 }
 
 // History returns the newest versions, newest first, at most limit, followed by the
@@ -89,25 +95,10 @@ func (l *Live) History(ctx context.Context, limit int) ([]Version, error) {
 	return list, err
 }
 
-// reverted returns an older ranking as the successor of a version. Its variants continue their
-// runs, except those whose run has other parameters by now, as may be so for versions from before
-// runs were named.
-func reverted(old feed.Live, base Version) *feed.Live {
-	old.Variants = slices.Clone(old.Variants)
-	for i := range old.Variants {
-		v := &old.Variants[i]
-		now, runs := base.Live.Variant(v.Name)
-		if runs && now.Run == v.Run && now.Ranking.Changes(v.Ranking) != "" {
-			v.Run = feed.RunName(v.Name, base.Version+1)
-		}
-	}
-	return &old
-}
-
-// of applies the change to a ranking; version is the number of the resulting version.
-func (c Change) of(old feed.Live, version int) (*feed.Live, error) {
+// of applies the change to a ranking.
+func (c Change) of(old feed.Live, kept feed.HalfLives) (*feed.Live, error) {
 	next := feed.Live{Ranking: old.Ranking, Variants: old.Variants}
-	if err := c.Edit.do(&next.Ranking); err != nil {
+	if err := c.Edit.do(&next.Ranking, kept); err != nil {
 		return nil, err
 	}
 	if c.Experiments == nil {
@@ -117,11 +108,14 @@ func (c Change) of(old feed.Live, version int) (*feed.Live, error) {
 	for i, x := range c.Experiments {
 		v, known := old.Variant(x.Name)
 		if !known {
-			v = feed.Variant{Name: x.Name, Ranking: next.Ranking, Run: feed.RunName(x.Name, version)}
+			v = feed.Variant{Name: x.Name, Ranking: next.Ranking}
 		}
 		v.Share = x.Share
+		if x.Limits != nil {
+			v.Limits = *x.Limits
+		}
 		before := v.Ranking
-		if err := x.Edit.do(&v.Ranking); err != nil {
+		if err := x.Edit.do(&v.Ranking, kept); err != nil {
 			return nil, fmt.Errorf("experiment %q: %w", x.Name, err)
 		}
 		other := v.Ranking.Changes(before)
@@ -135,14 +129,22 @@ func (c Change) of(old feed.Live, version int) (*feed.Live, error) {
 	return &next, err
 }
 
-func (e Edit) do(r *feed.Ranking) error {
+// do edits a ranking. It may still weight a sum that is not kept if it did before.
+func (e Edit) do(r *feed.Ranking, kept feed.HalfLives) error {
 	if e == nil {
 		return nil
 	}
+	before := *r
 	if err := e(r); err != nil {
 		return err
 	}
-	return r.Validate()
+	if err := r.Validate(); err != nil {
+		return err
+	}
+	if kept.Check(before) != nil {
+		return nil
+	}
+	return kept.Check(*r)
 }
 
 // append stores the successor of the newest version and puts it in force. If another server was
@@ -167,6 +169,11 @@ func (l *Live) append(ctx context.Context, by, why string, onlyIf *int, follows 
 		live, err := follows(base)
 		if err != nil {
 			return base, err
+		}
+		if live.Same(&base.Live) {
+			live.Continue(&base.Live)
+		} else {
+			live.Begin(base.Version + 1)
 		}
 		v := Version{Version: base.Version + 1, At: l.cfg.Clock().UTC().Truncate(time.Millisecond), By: by, Why: why, Live: *live}
 		err = l.store.Append(ctx, v)

@@ -32,6 +32,9 @@ type Config struct {
 	Configured feed.Ranking  // in force while nothing is stored, as version 0
 	Timeout    time.Duration // timeout of one read of the newest version; 5s by default
 	Logger     *slog.Logger  // nil disables logging
+	// HalfLives are those of live popularity that are kept. A change to a ranking that weights others is
+	// refused.
+	HalfLives feed.HalfLives
 	// StartWithout lets a start continue with the configured ranking if the store is unavailable;
 	// then [Live.Sync] must have succeeded before anything is ranked.
 	StartWithout bool
@@ -94,6 +97,9 @@ func Open(ctx context.Context, store Store, cfg Config) (*Live, error) {
 func (l *Live) For(agent string) (run string, r feed.Ranking) {
 	return l.now.Load().Live.For(agent)
 }
+
+// Experiments reports whether there are variants.
+func (l *Live) Experiments() bool { return l.now.Load().Live.Experiments() }
 
 // InForce returns the version in force on this server. The result is shared: never write to it.
 func (l *Live) InForce() Version { return *l.now.Load() }

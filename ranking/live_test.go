@@ -87,32 +87,45 @@ func inParts(parts []feed.Part, bucket int) bool {
 	return false
 }
 
-// TestExperimentParametersFixed: an experiment's counts must all be for the parameters that it
-// began with. Changes to them are refused while it runs, and reusing its name starts a new run.
-func TestExperimentParametersFixed(t *testing.T) {
+// TestRuns: counts are compared within a run, so each change of a share or of parameters begins new
+// ones of all variants and of control. The parameters of an experiment cannot change while it runs.
+func TestRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, _ := openLive(t, newStore(t))
 		slow := func(share float64, edit ranking.Edit) ranking.Change {
 			return ranking.Change{Experiments: []ranking.Experiment{{Name: "slow", Share: share, Edit: edit}}}
 		}
-		run := func(v ranking.Version) string { return v.Live.Variants[0].Run }
-		require.Equal(t, "slow@1", run(change(t, l, slow(0.1, with("scale=72h")))))
+		runs := func(v ranking.Version) []string {
+			runs := []string{v.Live.Run}
+			for _, x := range v.Live.Variants {
+				runs = append(runs, x.Run)
+			}
+			return runs
+		}
+		require.Equal(t, []string{"control@1", "slow@1"}, runs(change(t, l, slow(0.1, with("scale=72h")))))
 		_, err := l.Change(t.Context(), slow(0.1, with("scale=48h")))
 		require.ErrorIs(t, err, feed.ErrInvalid)
 		require.ErrorContains(t, err, "use another name, or end it first")
 		require.Equal(t, 1, l.InForce().Version)
 
-		v := change(t, l, slow(0.5, with("scale=72h")))
-		require.Equal(t, []any{"slow@1", 0.5}, []any{run(v), v.Live.Variants[0].Share}, "more readers, the same parameters")
-		v = change(t, l, ranking.Change{Edit: with("weight=0.5")})
-		require.Equal(t, "slow@1", run(v), "the live ranking is not its own")
-		change(t, l, ranking.Change{Experiments: []ranking.Experiment{}})
-		v = change(t, l, slow(0.1, with("scale=48h")))
-		require.Equal(t, "slow@5", run(v))
+		require.Equal(t, []string{"control@2", "slow@2"}, runs(change(t, l, slow(0.5, nil))), "more readers")
+		require.Equal(t, []string{"control@2", "slow@2"}, runs(change(t, l, slow(0.5, with("scale=72h")))), "nothing has changed")
+		require.Equal(t, []string{"control@4", "slow@4"}, runs(change(t, l, ranking.Change{Edit: with("weight=0.5")})), "another live ranking")
+		both := append(slow(0.5, nil).Experiments, ranking.Experiment{Name: "fast", Share: 0.1, Edit: with("scale=6h")})
+		require.Equal(t, []string{"control@5", "slow@5", "fast@5"}, runs(change(t, l, ranking.Change{Experiments: both})), "control has fewer readers")
+		reversed := []ranking.Experiment{both[1], both[0]}
+		require.Equal(t, []string{"control@5", "fast@5", "slow@5"}, runs(change(t, l, ranking.Change{Experiments: reversed})), "another order changes nothing")
+		require.Equal(t, []string{"control@7"}, runs(change(t, l, ranking.Change{Experiments: []ranking.Experiment{}})))
+		require.Equal(t, []string{"control@8", "slow@8"}, runs(change(t, l, slow(0.1, with("scale=48h")))))
 
-		v, err = l.Revert(t.Context(), 2, "ana", "", nil)
-		require.NoError(t, err)
-		require.Equal(t, "slow@1", run(v), "with the parameters that it had")
+		revert := func(to int) []string {
+			v, err := l.Revert(t.Context(), to, "ana", "", nil)
+			require.NoError(t, err)
+			return runs(v)
+		}
+		require.Equal(t, []string{"control@9", "slow@9"}, revert(2))
+		require.Equal(t, []string{"control@9", "slow@9"}, revert(3), "equal to the version in force")
+		require.Equal(t, []string{"control@11"}, revert(0))
 	})
 }
 
@@ -130,7 +143,7 @@ func TestRunsOfOlderVersions(t *testing.T) {
 		require.NoError(t, store.Append(t.Context(), of(2, "48h")))
 		l, _ := openLive(t, store)
 		v := change(t, l, ranking.Change{Edit: with("weight=0.5")})
-		require.Empty(t, v.Live.Variants[0].Run, "it goes on")
+		require.Equal(t, "slow@3", v.Live.Variants[0].Run)
 		v, err := l.Revert(t.Context(), 1, "ana", "", nil)
 		require.NoError(t, err)
 		require.Equal(t, "slow@4", v.Live.Variants[0].Run)
@@ -233,10 +246,11 @@ func TestRevertAndHistory(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, 4, v.Version)
 		require.Equal(t, "reverted to version 2", v.Why)
-		require.Equal(t, second.Live, v.Live, "the experiments have their agents again")
+		require.True(t, second.Live.Same(&v.Live), "the experiments have their agents again")
 		v, err = l.Revert(t.Context(), 0, "bob", "enough", nil)
 		require.NoError(t, err)
-		require.Equal(t, feed.Live{Ranking: configured}, v.Live)
+		require.Equal(t, feed.Live{Ranking: configured, Variants: v.Live.Variants, Run: "control@5"}, v.Live)
+		require.Empty(t, v.Live.Variants)
 		require.Equal(t, v, l.InForce())
 
 		_, err = l.Revert(t.Context(), 99, "bob", "", nil)

@@ -37,6 +37,8 @@ type Factors struct {
 	Relevance        float64
 	Decay            float64
 	Count2h, Count2d float64 // the item's [feed.Counts] at the origin, if the source has them
+	// CountMore are its [feed.Counts.MoreAt] the origin, of the half-lives that the ranking weights.
+	CountMore        feed.PerHalfLife
 	Popularity       float64 // likes + 2·comments, or the index's own popularity value
 	PopularityFactor float64
 	Score            float32
@@ -71,7 +73,7 @@ func (f *Factors) Finish(q *feed.Query, at *feed.DecayFunc) {
 	}
 	f.Relevance *= f.LearnedFactor()
 	f.Decay = at.At(float64(q.Origin.Unix() - f.UpdateTime))
-	f.PopularityFactor = q.Ranking.PopularityFactor(f.Count2h, f.Count2d, f.Popularity)
+	f.PopularityFactor = q.Ranking.PopularityFactor(f.Count2h, f.Count2d, f.Popularity) + q.Ranking.MorePopularity(f.CountMore)
 	f.Score = float32(f.Relevance * f.Decay * f.PopularityFactor)
 }
 

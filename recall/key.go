@@ -45,7 +45,8 @@ func keyOf(q *feed.Query) queryKey {
 		k.float(c.Weight)
 	}
 	for p, value := range r.Values() {
-		if !strings.HasPrefix(p.Name, "home.") { // scores of other sources
+		ofOthers := strings.HasPrefix(p.Name, "home.") || strings.HasPrefix(p.Name, "co_read.") // other sources, and what changes scores later
+		if !ofOthers {
 			k.float(value)
 		}
 	}

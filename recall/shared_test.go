@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -71,7 +72,7 @@ func query() feed.Query {
 			Decay: feed.Decay{
 				Scale: time.Hour, Offset: time.Minute, Decay: 0.5, Floor: 0.1, Curves: feed.Curves{one, one, one, one},
 			},
-			PopularityWeight: 1, Popularity2h: 1, Popularity2d: 1, Base: 0.1, KeywordsSummary: 0.5,
+			PopularityWeight: 1, Popularity2h: 1, Popularity2d: 1, PopularityMore: feed.PerHalfLife{1, 1, 1, 1}, Base: 0.1, KeywordsSummary: 0.5,
 			Diversity: feed.Diversity{
 				Author: feed.Spread{Decay: 0.9, Floor: 0.3}, Site: feed.Spread{Decay: 0.7, Floor: 0.1}, Tag: feed.Spread{Decay: 0.8, Floor: 0.2}, SameStory: 0.6,
 			}, Explore: feed.Explore{Share: 0.3},
@@ -169,7 +170,8 @@ func TestSharedDistinguishesQueries(t *testing.T) {
 	}
 	var walk func(name string, v reflect.Value, q *feed.Query)
 	walk = func(name string, v reflect.Value, q *feed.Query) {
-		if name == "Query.Buffer" || name == "Query.Agent" || name == "Query.Ranking.Home" { // the last two only for sources of home
+		// Agent and Home are for sources of home only, and co-readers change scores after recall.
+		if slices.Contains([]string{"Query.Buffer", "Query.Agent", "Query.Ranking.Home", "Query.Ranking.CoRead"}, name) {
 			return
 		}
 		old := reflect.New(v.Type()).Elem()

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Builds freshet-bench, which measures Freshet, and runs it with the given arguments in
 # the current directory; --help lists them.
-# usage: scripts/bench.sh --short, scripts/bench.sh load --rate 200, …
+# usage: scripts/bench.sh --short, scripts/bench.sh load --rate 200,
+# scripts/bench.sh prove, …
 # It measures the services whose addresses are in FRESHET_TEST_REDIS (a redis:// URL),
 # FRESHET_TEST_ELASTICSEARCH and FRESHET_TEST_POSTGRES, or in the flags --redis.url,
 # --elasticsearch.addresses and --postgres.url. Measurements of missing services are
@@ -24,8 +25,9 @@ trap 'rm -rf "$work"' EXIT
 go build -C "$root" -o "$work/" ./cmd/freshet
 go build -C "$root/bench" -o "$work/" ./cmd/freshet-bench
 mkdir "$work/tmp"
-if [ "${1:-}" != load ]; then # load calls a server that is already running
-  set -- --freshet "$work/freshet" "$@"
-fi
+case ${1:-} in
+  load | prove) ;; # load calls a server that is already running, and prove runs its own
+  *) set -- --freshet "$work/freshet" "$@" ;;
+esac
 TMPDIR=$work/tmp "$work/freshet-bench" "$@"
 rmdir "$work/tmp" # fails if the run left temporary files

@@ -92,9 +92,7 @@ for call in "${calls[@]}"; do
     freshet\ ranking\ set*--as*) says '^Changed: new slow for 10%: scale=72h; every server follows' ;;
     freshet\ ranking\ set*) says '^Changed: scale=36h,offset=1h,decay=0.5; every server follows' ;;
     freshet\ ranking\ report*)
-      says '^control +90\.00 % +[1-9][0-9]* +[1-9][0-9]* .* [1-9][0-9]*$' # simulated readers also click and hide
-      says '^slow +10\.00 % '
-      says '^slow: too few impressions or clicks' ;;
+      says '^control +100\.00 % +[1-9][0-9]* +[1-9][0-9]* .* [1-9][0-9]*$' ;; # simulated readers also click and hide
     freshet\ ranking\ history*)
       says '^2 .* new slow for 10%: scale=72h +do readers want older items\?$'
       says '^1 .* scale=36h,offset=1h,decay=0.5 +calmer weekends$'

@@ -36,6 +36,10 @@ func WithLogger(log *slog.Logger) Option { return func(s *settings) { s.log = lo
 // ones, and opens the admin routes to callers on this machine.
 func WithDemo() Option { return func(s *settings) { s.demo = true } }
 
+// WithDemoFeeds makes the entries of web feeds the items of the demo, in place of generated ones. A
+// source is the URL of a feed, or a file.
+func WithDemoFeeds(sources []string) Option { return func(s *settings) { s.feeds = sources } }
+
 // WithProbesOnly answers no calls but /livez, /readyz and /metrics, for workers.
 func WithProbesOnly() Option { return func(s *settings) { s.probesOnly = true } }
 
@@ -48,6 +52,10 @@ func WithSettingsApart() Option { return func(s *settings) { s.apart = true } }
 func WithRecallCache(shared, stale time.Duration) Option {
 	return func(s *settings) { s.sharedFor, s.staleFor = shared, stale }
 }
+
+// WithCoReads counts acts for co-readers although no ranking in force uses them, for measurements that
+// rank by others.
+func WithCoReads() Option { return func(s *settings) { s.coReads = true } }
 
 // WithRecorder tunes the recorder, for tests and measurements.
 func WithRecorder(cfg dedup.RecorderConfig) Option { return func(s *settings) { s.recording = cfg } }
@@ -124,6 +132,9 @@ func (a *App) Flush(ctx context.Context) error {
 	}
 	if err == nil && a.publisher != nil {
 		err = a.publisher.Flush(ctx)
+	}
+	if err == nil {
+		err = a.coRead.Flush(ctx)
 	}
 	if err == nil {
 		err = a.learner.Flush(ctx)

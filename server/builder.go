@@ -23,8 +23,10 @@ type settings struct {
 	queueClock feed.Clock // nil means that of the database
 	log        *slog.Logger
 	demo       bool
+	feeds      []string // see WithDemoFeeds
 	probesOnly bool
 	apart      bool // see WithSettingsApart
+	coReads    bool // see WithCoReads
 	coalesce   time.Duration
 	streams    int           // maximum number of open streams
 	sharedFor  time.Duration // how long equal recalls share an answer
@@ -102,7 +104,10 @@ func (b *builder) database(dir, name string) string {
 
 // root returns the directory that has the files of this process.
 func (b *builder) root() string {
-	if b.demo {
+	switch {
+	case b.demo && len(b.feeds) > 0: // apart from generated items of an earlier run
+		return filepath.Join(b.cfg.DataDir, "demo-rss")
+	case b.demo:
 		return filepath.Join(b.cfg.DataDir, "demo")
 	}
 	return b.cfg.DataDir

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
 	"net/url"
 	"os"
 	"runtime"
@@ -72,10 +71,7 @@ func metered(t *testing.T) (configs.Config, *meter) {
 	m := &meter{redis: testenv.StartRedis(t), searches: costs{}}
 	cfg := withPostgres(t)
 	cfg.Redis.URL = "redis://" + m.redis.Addr
-	elastic, err := url.Parse(cfg.Elasticsearch.Addresses[0])
-	require.NoError(t, err)
-	forward := httputil.NewSingleHostReverseProxy(elastic)
-	forward.Transport = &http.Transport{DisableKeepAlives: true} // a request is not sent again if a kept connection has ended
+	forward := testenv.Forward(t, cfg.Elasticsearch.Addresses[0], nil)
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		m.mu.Lock()
 		m.searches["elasticsearch:"+r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]]++
@@ -92,9 +88,24 @@ func metered(t *testing.T) (configs.Config, *meter) {
 	return cfg, m
 }
 
+// awaitQuiet waits until what earlier calls left to the background is done.
+func awaitQuiet() {
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	for range 500 {
+		last := stats.Mallocs
+		time.Sleep(2 * time.Millisecond)
+		runtime.ReadMemStats(&stats)
+		if stats.Mallocs == last {
+			return
+		}
+	}
+}
+
 // count returns what a function costs. A nil meter counts allocations only.
 func (m *meter) count(t *testing.T, do func()) costs {
 	t.Helper()
+	awaitQuiet()
 	sum := costs{}
 	measured := func() {
 		var before, after runtime.MemStats
@@ -220,10 +231,13 @@ func costsOf(t *testing.T, cfg configs.Config, m *meter) map[string]costs {
 	}
 	waitSettled(t, filled)
 	refreshIndex(t, filled)
+	// The measured server does no work in the background.
+	closeApp(t, filled)
 	if m != nil {
-		closeApp(t, filled)
 		cfg.Jobs.Workers = 0
-		filled = open(t, cfg, WithClock(at(noon).Now), WithRecorder(dedup.RecorderConfig{Linger: time.Hour}))
+	}
+	filled = open(t, cfg, WithClock(at(noon).Now), WithRecorder(dedup.RecorderConfig{Linger: time.Hour}))
+	if m != nil {
 		// A write leaves a mark that prevents caching for some seconds.
 		marks, err := filled.clients.redis.Keys(t.Context(), cfg.Redis.KeyPrefix+"feed:item:*").Result()
 		require.NoError(t, err)

@@ -21,6 +21,7 @@ import (
 	recallmemory "github.com/freshet/freshet/recall/memory"
 	"github.com/freshet/freshet/recall/replica"
 	"github.com/freshet/freshet/server/itemindex"
+	coreadredis "github.com/freshet/freshet/signals/coread/redis"
 	"github.com/freshet/freshet/signals/popularity"
 	"github.com/freshet/freshet/signals/popularity/popularitysync"
 	popularityredis "github.com/freshet/freshet/signals/popularity/redis"
@@ -45,6 +46,7 @@ type catalogs struct {
 	shared   *recall.Shared
 	copied   *replica.Source         // recall if it uses a copy of the index, else nil
 	indexed  *indexsync.Catalog      // the catalog if recall is in this process, else nil
+	coRead   *coreadredis.Store      // co-readers if they are in Redis, else nil
 	live     *popularityredis.Store  // live popularity if recall is in Elasticsearch; nil if off
 	counted  popularity.Index        // the index that ranks by it; nil if off
 	folding  *catalogelastic.Catalog // the index of items; nil if they are in a file
@@ -85,16 +87,20 @@ func (b *builder) elasticBackend(c clients) catalogs {
 		own := itemindex.Fields(b.cfg)
 		where.Own = &own
 	}
+	var coRead *coreadredis.Store
+	if c.redis != nil {
+		coRead = coreadredis.New(c.redis, b.cfg.Redis.KeyPrefix)
+	}
 	var live *popularityredis.Store
 	if b.cfg.PopularityOff() == "" {
-		live = popularityredis.New(c.redis, b.cfg.Redis.KeyPrefix)
+		live = popularityredis.New(c.redis, b.cfg.Redis.KeyPrefix, b.cfg.HalfLives())
 		where.Counts = popularitysync.Of(live)
 	}
 	index := catalogelastic.New(c.elastic, where)
 	source := recallelastic.New(c.elastic, recallelastic.Config{Index: where.Index, Schema: where.Schema, Logger: b.log})
 	s := catalogs{
 		items: index, contents: index, agents: index, rankings: rankingelastic.New(c.elastic, where.Index),
-		recall: source, popular: source, live: live, folding: index,
+		recall: source, popular: source, coRead: coRead, live: live, folding: index,
 	}
 	if live != nil {
 		s.items, s.counted = popularitysync.New(index, live), index
@@ -103,6 +109,7 @@ func (b *builder) elasticBackend(c clients) catalogs {
 		cached := rediscache.New(s.items, c.redis, rediscache.Config{
 			KeyPrefix: b.cfg.Redis.KeyPrefix,
 			Logger:    b.log,
+			Beside:    coRead.Beside,
 			Tombstone: 2 * b.cfg.Server.RequestTimeout, // longer than any request may take
 		})
 		s.items, s.groups = cached, cached
@@ -134,7 +141,7 @@ func (b *builder) fileBackend(ctx context.Context) (catalogs, error) {
 	}
 	b.onClose("catalog", func(context.Context) error { return file.Close() })
 	source := recallmemory.New()
-	synced, err := indexsync.Open(ctx, file, source, popularitysqlite.New(file.File()))
+	synced, err := indexsync.Open(ctx, file, source, popularitysqlite.New(file.File(), b.cfg.HalfLives()))
 	if err != nil {
 		return catalogs{}, fmt.Errorf("build the recall index from the catalog: %w", err)
 	}

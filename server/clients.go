@@ -9,6 +9,7 @@ import (
 
 	"github.com/freshet/freshet/cache/redislist"
 	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/esindex"
 	"github.com/freshet/freshet/internal/rediskeys"
@@ -113,7 +114,7 @@ func (b *builder) startIndex(ctx context.Context, index *itemindex.Watch, use it
 }
 
 // watchMasters starts to watch the masters. It does nothing if m is nil.
-func (b *builder) watchMasters(ctx context.Context, m *redisfailover.Watch, posts *posts, recorder *dedup.Recorder) {
+func (b *builder) watchMasters(ctx context.Context, m *redisfailover.Watch, posts *posts, recorder *dedup.Recorder, e *engine.Engine) {
 	if m == nil {
 		return
 	}
@@ -122,6 +123,7 @@ func (b *builder) watchMasters(ctx context.Context, m *redisfailover.Watch, post
 		if since.IsZero() && posts != nil && posts.dataCheck != nil { // the first time after a change
 			posts.dataCheck.Check(ctx)
 		}
+		e.ForgetShown()
 		return recorder.Reclaim(ctx, withdraw, since)
 	}
 	b.background(ctx, "reclaims after a failover", func(ctx context.Context) { m.Run(ctx, b.clock, reclaim) })

@@ -173,3 +173,27 @@ func TestDamagedDatabaseIsNamed(t *testing.T) {
 	assert.Equal(t, state.Err.Error(), state.Reason)
 	assert.Equal(t, 200, asReader(t, a, "GET", "/readyz", ""))
 }
+
+// TestCreatedDatabasesLogged checks that the log tells a start without data, as on a volume that is not
+// mounted, from others.
+func TestCreatedDatabasesLogged(t *testing.T) {
+	t.Parallel()
+	cfg := embedded(t)
+	cfg.DataDir = filepath.Join(t.TempDir(), "data")
+	said := func() string {
+		var log bytes.Buffer
+		a, err := Open(t.Context(), cfg, WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		require.NoError(t, err)
+		require.NoError(t, a.Close(t.Context()))
+		return log.String()
+	}
+	assert.Contains(t, said(), `msg="data_dir lacks databases; they are created empty" data_dir=`+cfg.DataDir+` databases="[catalog.db social.db events.db]"`)
+	assert.NotContains(t, said(), "created")
+	require.NoError(t, os.Remove(filepath.Join(cfg.DataDir, "events.db")))
+	assert.Contains(t, said(), `databases=[events.db]`)
+	// An interrupted copy leaves an empty file.
+	require.NoError(t, os.Truncate(filepath.Join(cfg.DataDir, "catalog.db"), 0))
+	log := said()
+	assert.Contains(t, log, `databases=[catalog.db]`)
+	assert.Contains(t, log, "level=WARN", "other databases have data: something is missing")
+}

@@ -29,7 +29,7 @@ func (b *builder) engineConfig(live *ranking.Live, tracing *telemetry.Tracing) e
 		begin = breaker.Begin
 	}
 	return engine.Config{
-		Clock: b.clock, Log: b.log, Rankings: live, N: b.cfg.Recall.N, RoundsFor: b.cfg.Server.RequestTimeout / roundsShare,
+		Clock: b.clock, Log: b.log, Rankings: live, CoReads: b.countsCoReads(live), HalfLives: b.cfg.HalfLives(), N: b.cfg.Recall.N, RoundsFor: b.cfg.Server.RequestTimeout / roundsShare,
 		OriginStep: max(originStep, b.sharedFor), Coalesce: b.coalesce,
 		ShowAgain:    b.cfg.Dedup.WhenExhausted == configs.ExhaustedOldest,
 		RecordServed: b.cfg.Impressions.On == configs.OnServed, Remember: b.cfg.UsesRedis(), Begin: begin, Tracer: tracing.Tracer(),
@@ -40,7 +40,7 @@ func (p *parts) openEngine(ctx context.Context, items catalog.Catalog, cfg engin
 	s := p.stores
 	stores := engine.Stores{
 		Recall: s.shared, Seen: s.dedup, Recorder: s.recorder, Sessions: s.sessions, Catalog: items,
-		Tally: p.tally, Learner: p.learner, Home: p.home(), Groups: s.groups,
+		Tally: p.tally, Learner: p.learner, CoReaders: p.coRead, Home: p.home(), Groups: s.groups,
 	}
 	if p.network != nil {
 		stores.Posts, stores.Late, stores.Promotions = p.network.store, p.network.store, p.network.promotions

@@ -13,6 +13,7 @@ import (
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/signals/events"
+	"github.com/freshet/freshet/signals/experiment"
 	"github.com/freshet/freshet/social"
 )
 
@@ -167,7 +168,7 @@ func TestPromotions(t *testing.T) {
 	require.NoError(t, a.Flush(t.Context()))
 	react(t, a, "u_1", act(events.Click, post.ID), act(events.Like, post.ID))
 	require.NoError(t, a.Flush(t.Context()))
-	shown := api.Shown{Impressions: 1, Clicks: 1, CTR: 1, CTRInterval: events.Wilson(1, 1)}
+	shown := api.Shown{Impressions: 1, Clicks: 1, CTR: 1, CTRInterval: experiment.Wilson(1, 1)}
 	assert.Equal(t, []api.ReportPromotion{{ID: "one", Shown: shown, Likes: 1}}, askAdmin[api.Report](t, a, "GET", "/v1/ranking/report", "").Promotions)
 
 	askAdmin[struct{}](t, a, "DELETE", "/v1/promoted/one", "")

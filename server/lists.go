@@ -74,7 +74,7 @@ func (b *builder) openListsRedis(ctx context.Context, c clients) (client, direct
 	b.checks["timeline_redis"] = func(ctx context.Context) handler.Dependency {
 		state := handler.Dependency{Err: client.Ping(ctx).Err(), Optional: true}
 		if state.Err != nil {
-			state.Reason = noWrites(state.Err)
+			state.Reason = whyRedisDown(state.Err)
 			return state
 		}
 		state.Err = rediskeys.TryWrites(ctx, client, rediskeys.For(client, b.cfg.Redis.KeyPrefix).ListProbes()[:1])

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 
 	"github.com/freshet/freshet/dedup"
@@ -57,13 +58,13 @@ func (b *builder) open(ctx context.Context) (*App, error) {
 		return nil, err
 	}
 	b.background(ctx, "health checks", func(ctx context.Context) { b.checks.Watch(ctx, b.pauses.watch) })
-	b.watchMasters(ctx, c.masters, posts, s.recorder)
 	cfg := b.engineConfig(live, tracing)
 	p := parts{builder: b, clients: c, stores: s, signalParts: g, network: b.openNetwork(posts, catalog, g.trending, cfg)}
 	e, err := p.openEngine(ctx, catalog, cfg)
 	if err != nil {
 		return nil, err
 	}
+	b.watchMasters(ctx, c.masters, posts, s.recorder, e)
 	a := &App{Engine: e, Catalog: catalog, stopping: handler.NewDrain(), parts: p}
 	if posts != nil {
 		a.Social = posts.store
@@ -77,6 +78,14 @@ func (b *builder) inspect(ctx context.Context) error {
 	b.waitFor("data_dir", "")
 	if err := datadir.Inspect(ctx, b.cfg, b.root()); err != nil {
 		return fmt.Errorf("data_dir: %w", err)
+	}
+	missing, others := datadir.Missing(b.cfg, b.root())
+	if len(missing) > 0 { // perhaps its volume is not mounted
+		level := slog.LevelInfo
+		if others { // perhaps a copy that is not whole
+			level = slog.LevelWarn
+		}
+		b.log.Log(ctx, level, "data_dir lacks databases; they are created empty", "data_dir", b.root(), "databases", missing)
 	}
 	if !b.cfg.UsesPostgres() {
 		return nil

@@ -65,6 +65,23 @@ func TestRedisPermissionsRevoked(t *testing.T) {
 	}
 }
 
+// TestRedisScriptsRefusedReported checks that /readyz does not call a Redis up that runs no scripts, which
+// every page needs.
+func TestRedisScriptsRefusedReported(t *testing.T) {
+	t.Parallel()
+	cfg, r := redisAlone(t)
+	admin := redis.NewClient(&redis.Options{Addr: r.Addr})
+	t.Cleanup(func() { _ = admin.Close() })
+	a := open(t, cfg, WithClock(at(noon).Now), shortPauses)
+	require.NoError(t, a.checks.Check(t.Context())["redis"].Err)
+	require.NoError(t, admin.Do(t.Context(), "acl", "setuser", "default", "-evalsha").Err())
+	state := a.checks.Check(t.Context())["redis"]
+	assert.ErrorContains(t, state.Err, "the user lacks a right")
+	assert.Equal(t, "reachable, but scripts are refused", state.Reason)
+	require.NoError(t, admin.Do(t.Context(), "acl", "setuser", "default", "+@all").Err())
+	waitHealthy(t, a)
+}
+
 // TestRedisWritesRefusedReported checks that /readyz and the log say why a Redis that answers, but accepts no
 // writes, is down, also while the breaker refuses calls.
 func TestRedisWritesRefusedReported(t *testing.T) {

@@ -89,6 +89,13 @@ func TestRedisUserWithDocumentedRights(t *testing.T) {
 			assert.NotContains(t, f.Detail, "refused", f)
 		}
 	}
+	stats, err := owner.Info(t.Context(), "commandstats").Result()
+	require.NoError(t, err)
+	others := []string{"hello", "client", "auth", "acl", "info", "config", "ping", "publish", "subscribe", "pubsub"} // tried elsewhere, not needed, or of this test
+	for _, match := range regexp.MustCompile(`cmdstat_([a-z.]+)`).FindAllStringSubmatch(stats, -1) {
+		tried := slices.Contains(others, match[1]) || slices.Contains(rediskeys.Commands(false), match[1])
+		assert.True(t, tried, "the doctor does not try %s", match[1])
+	}
 	denied, err := owner.Do(t.Context(), "acl", "log", "100").Slice()
 	require.NoError(t, err)
 	for _, entry := range denied {

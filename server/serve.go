@@ -33,12 +33,24 @@ func Run(ctx context.Context, l net.Listener, cfg configs.Config, options ...Opt
 	b := newBuilder(cfg, append(options, func(s *settings) { s.waitFor = starting.WaitFor }))
 	server := b.httpServer(ctx, starting)
 	failed := serveOn(server, l)
-	a, err := b.openOrClose(ctx)
+	a, err := b.open(ctx)
 	if err != nil {
-		return errors.Join(err, server.Close())
+		return b.giveUp(ctx, server, err)
 	}
 	starting.Open(a.Handler)
 	return a.serve(ctx, server, l, failed)
+}
+
+// giveUp closes what was opened before the start failed. The error is nil if it was stopped, and that cut
+// nothing off.
+func (b *builder) giveUp(ctx context.Context, server *http.Server, failed error) error {
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), b.cfg.Server.ShutdownTimeout)
+	defer cancel()
+	if ctx.Err() == nil || !errors.Is(failed, ctx.Err()) {
+		return errors.Join(failed, b.close(ending), server.Close())
+	}
+	b.log.InfoContext(ctx, "stopping before the server was ready")
+	return errors.Join(finish(ending, server, b.cfg.Server.ShutdownTimeout*2/3), b.close(ending))
 }
 
 // Serve answers on the listener until ctx ends and for server.drain after that, finishes open

@@ -3,12 +3,17 @@ package server
 import (
 	"context"
 	"log/slog"
+	"slices"
 
 	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/ranking"
 	"github.com/freshet/freshet/recall/trending"
 	trendingredis "github.com/freshet/freshet/recall/trending/redis"
 	"github.com/freshet/freshet/signals"
+	"github.com/freshet/freshet/signals/coread"
+	coreadredis "github.com/freshet/freshet/signals/coread/redis"
+	coreadsqlite "github.com/freshet/freshet/signals/coread/sqlite"
 	"github.com/freshet/freshet/signals/events"
 	eventsredis "github.com/freshet/freshet/signals/events/redis"
 	eventssqlite "github.com/freshet/freshet/signals/events/sqlite"
@@ -23,6 +28,7 @@ type signalParts struct {
 	learner   *learning.Buffer
 	popular   *popularity.Buffer    // nil if live popularity is off
 	publisher *popularity.Publisher // nil if recall reads live popularity where it is counted
+	coRead    *coread.Buffer
 	trending  *trending.Live
 }
 
@@ -31,7 +37,7 @@ func (b *builder) openRanking(ctx context.Context, store ranking.Store) (*rankin
 	b.waitForService(b.cfg.UsesElasticsearch(), "elasticsearch")
 	live, err := ranking.Open(ctx, store, ranking.Config{
 		Clock: b.clock, Configured: b.cfg.Ranking, Timeout: b.cfg.Server.RequestTimeout, Logger: b.log,
-		StartWithout: b.cfg.UsesElasticsearch(),
+		HalfLives: b.cfg.HalfLives(), StartWithout: b.cfg.UsesElasticsearch(),
 	})
 	if err != nil {
 		return nil, err
@@ -48,11 +54,54 @@ func (b *builder) openSignals(ctx context.Context, c clients, s stores, agents c
 	g := signalParts{ranking: live, counts: counts}
 	g.tally = events.NewBuffer(ctx, counts, events.BufferConfig{Config: signals.Config{Timeout: b.cfg.Server.RequestTimeout, Logger: b.log}})
 	b.onClose("counts for reports", func(ctx context.Context) error { g.tally.Close(ctx); return nil })
+	guard := &guardrails{live: live, counts: counts, clock: b.clock, log: b.log}
+	b.background(ctx, "guardrails of experiments", guard.run)
 	g.popular, g.publisher = b.openPopularity(ctx, s)
 	g.learner = learning.NewBuffer(ctx, agents, learning.Config{Config: signals.Config{Timeout: b.cfg.Server.RequestTimeout, Logger: b.log}, Clock: b.clock})
 	b.onClose("learning", func(ctx context.Context) error { g.learner.Close(ctx); return nil })
 	g.trending = b.openTrending(c, s)
-	return g, nil
+	g.coRead, err = b.openCoRead(ctx, c, s.coRead)
+	return g, err
+}
+
+// openCoRead opens the store of co-readers: in Redis if several servers share one, else in this
+// process and a file.
+func (b *builder) openCoRead(ctx context.Context, c clients, opened *coreadredis.Store) (*coread.Buffer, error) {
+	store, err := b.coReadStore(ctx, c, opened)
+	if err != nil {
+		return nil, err
+	}
+	buffer := coread.NewBuffer(ctx, store, signals.Config{Timeout: b.cfg.Server.RequestTimeout, Logger: b.log})
+	b.onClose("co-readers", func(ctx context.Context) error { buffer.Close(ctx); return nil })
+	return buffer, nil
+}
+
+func (b *builder) coReadStore(ctx context.Context, c clients, store *coreadredis.Store) (coread.Store, error) {
+	if c.redis != nil {
+		if store == nil { // the items are in a file
+			store = coreadredis.New(c.redis, b.cfg.Redis.KeyPrefix)
+		}
+		b.background(ctx, "upkeep of co-readers", func(ctx context.Context) { store.Upkeep(ctx, b.clock, b.cfg.Server.RequestTimeout, b.log) })
+		return store, nil
+	}
+	dir, err := b.dataDir("")
+	if err != nil {
+		return nil, err
+	}
+	file, err := coreadsqlite.Open(ctx, b.database(dir, coreadsqlite.FileName))
+	if err != nil {
+		return nil, err
+	}
+	b.onClose("file of co-readers", file.Close)
+	return file, nil
+}
+
+// countsCoReads returns whether acts are counted for co-readers: if a ranking in force uses them.
+func (b *builder) countsCoReads(live *ranking.Live) func() bool {
+	return func() bool {
+		now := live.InForce().Live
+		return b.coReads || now.Ranking.CoRead.On() || slices.ContainsFunc(now.Variants, func(v feed.Variant) bool { return v.Ranking.CoRead.On() })
+	}
 }
 
 // openCounts opens the counts of impressions and acts: in Redis if several servers share one,

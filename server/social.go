@@ -68,7 +68,8 @@ func (b *builder) openPosts(ctx context.Context, c clients, s catalogs) (*posts,
 	b.waitForService(b.cfg.UsesPostgres(), "social")
 	options := social.Options{
 		Clock: b.clock, QueueClock: b.queueClock, CelebrityAt: b.cfg.Timeline.CelebrityAt, CelebrityUntil: b.cfg.Timeline.CelebrityUntil(),
-		KeepJobs: b.cfg.UsesPostgres(), // lists are in Redis, see openLists
+		KeepJobs:    b.cfg.UsesPostgres(), // lists are in Redis, see openLists
+		KeepChanges: b.cfg.Changes.Retention,
 	}
 	store, err := b.openSocialStore(ctx, options)
 	if err != nil {
@@ -106,6 +107,9 @@ func (b *builder) openPosts(ctx context.Context, c clients, s catalogs) (*posts,
 		if errors.Is(state.Err, postgres.ErrUnusable) {
 			state.Reason = postgres.ErrUnusable.Error() + "; see the log or freshet doctor"
 		}
+		if state.Reason == "" {
+			state.Reason = whyPostgresDown(state.Err)
+		}
 		return state
 	}
 	p := &posts{
@@ -117,6 +121,15 @@ func (b *builder) openPosts(ctx context.Context, c clients, s catalogs) (*posts,
 		p.dataCheck = repair.NewDataCheck(l.stamps, deliver.Redeliver, completeness, b.clock, b.log)
 	}
 	return p, nil
+}
+
+// whyPostgresDown returns what to do about a failed check of PostgreSQL, or about the failure because of
+// which the breaker refused it, "" if that is not known or [handler.PublicCause] says it.
+func whyPostgresDown(err error) string {
+	if err == nil || handler.PublicCause(err) != "" {
+		return ""
+	}
+	return postgres.Advice(handler.LastFailure(err))
 }
 
 // before returns the catalog with posts in front of the items.
@@ -151,7 +164,11 @@ func (b *builder) openPostgres(ctx context.Context, options social.Options) (Soc
 		fresh := b.cfg.Fresh()
 		cfg.Current = func() string { return fresh().Postgres.URL }
 	}
-	cfg.Guard = breaker.NewDatabase("social", b.cfg.Server.RequestTimeout, cfg.Ping, postgres.Unreachable, b.log).Guard
+	ping, err := cfg.Pinger()
+	if err != nil {
+		return nil, err
+	}
+	cfg.Guard = breaker.NewDatabase("social", b.cfg.Server.RequestTimeout, ping, postgres.Unreachable, b.log).Guard
 	store, err := postgres.New(ctx, cfg, options)
 	if err != nil {
 		return nil, err

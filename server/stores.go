@@ -76,7 +76,17 @@ func (b *builder) openDedup(ctx context.Context, c clients) (dedup.Store, cache.
 	}
 	b.onClose("journal of impressions", store.Close)
 	b.writable = store.Writable
-	return store, cachememory.New(store, b.cfg.Sessions.TTL, b.clock), nil
+	// After the journal is open: it knows what was claimed before a kill.
+	dir, err = b.dataDir(datadir.Pages)
+	if err != nil {
+		return nil, nil, err
+	}
+	sessions, err := cachememory.Open(ctx, dir, store, b.cfg.Sessions.TTL, b.clock)
+	if err != nil {
+		return nil, nil, err
+	}
+	b.onClose("pages for retries", sessions.Close)
+	return store, sessions, nil
 }
 
 // checkFiles adds the check of data_dir, once everything in it is open: it fails once the
@@ -144,7 +154,7 @@ func (b *builder) openFilters(ctx context.Context, c clients) (dedup.Store, erro
 	b.checks["redis"] = func(ctx context.Context) handler.Dependency {
 		state := handler.Dependency{Err: c.clock.Ask(ctx), Warning: c.clock.Warning(), Optional: b.cfg.FailsOpen()}
 		if state.Err != nil {
-			state.Reason = noWrites(state.Err)
+			state.Reason = whyRedisDown(state.Err)
 			return state
 		}
 		state.Err = store.Verify(ctx)
@@ -155,6 +165,11 @@ func (b *builder) openFilters(ctx context.Context, c clients) (dedup.Store, erro
 		state.Err = store.TakesWrites(ctx)
 		if state.Err != nil {
 			state.Reason = writesRefused
+			return state
+		}
+		state.Err = rediskeys.TryScript(ctx, c.redis, rediskeys.For(c.redis, b.cfg.Redis.KeyPrefix).FilterProbe())
+		if state.Err != nil {
+			state.Reason = "reachable, but scripts are refused"
 		}
 		return state
 	}
@@ -164,13 +179,14 @@ func (b *builder) openFilters(ctx context.Context, c clients) (dedup.Store, erro
 // writesRefused is the reason in /readyz if Redis answers, but accepts no writes.
 const writesRefused = "reachable, but writes are refused"
 
-// noWrites returns writesRefused if that is why a check of Redis failed, or why the breaker refused it,
+// whyRedisDown returns why a check of Redis failed, or why the breaker refused it, if Redis has said so,
 // and "" otherwise.
-func noWrites(err error) string {
-	if rediskeys.RefusesWrites(handler.LastFailure(err)) {
+func whyRedisDown(err error) string {
+	err = handler.LastFailure(err)
+	if rediskeys.RefusesWrites(err) {
 		return writesRefused
 	}
-	return ""
+	return rediskeys.Advice(err)
 }
 
 // openSpool opens the spool that stores impressions on disk while Redis is down and, if filters
@@ -197,6 +213,14 @@ func (b *builder) openSpool(ctx context.Context, c clients, s *stores) error {
 	}
 	s.recovery = outage.Open(ctx, filters, notes, outage.Config{
 		After: b.pauses.settle, Every: b.pauses.notes, Timeout: b.cfg.Server.RequestTimeout, Logger: b.log,
+		Restarted: func(ctx context.Context) (time.Duration, bool, error) {
+			used, err := filters.InUse(ctx, b.clock())
+			if err != nil || !used {
+				return 0, false, err
+			}
+			ago, err := connect.Uptime(ctx, c.redis)
+			return ago, true, err
+		},
 	})
 	b.background(ctx, "watch of outages", s.recovery.Run)
 	return nil

@@ -31,6 +31,7 @@ type Store interface {
 	Lists
 	Promotions
 	Images
+	ChangeReader
 	Upkeep
 }
 
@@ -45,6 +46,8 @@ type Options struct {
 	// KeepJobs retains completed jobs of timelines for [jobs.CompletedTTL], so that
 	// [jobs.Queue.Reenqueue] can repeat them. Set it if timelines are stored where they may be lost.
 	KeepJobs bool
+	// KeepChanges is how long each [Change] is kept; 0 writes none.
+	KeepChanges time.Duration
 }
 
 // WithDefaults fills in the zero fields.

@@ -102,9 +102,9 @@ func (p *Post) checkAudience() error {
 		if len(list.ids) > list.most {
 			return fmt.Errorf("%d %s, at most %d are allowed", len(list.ids), list.name, list.most)
 		}
-		for _, id := range list.ids {
+		for i, id := range list.ids {
 			if err := list.check(id); err != nil {
-				return fmt.Errorf("%s: %w", list.name, err)
+				return fmt.Errorf("%s[%d]: %w", list.name, i, err)
 			}
 		}
 	}

@@ -40,6 +40,7 @@ func open(ctx context.Context, cfg configs.Config, dir string, d *Data, window t
 	cfg = bench.EmbeddedConfig(cfg, dir)
 	// Items read within the window must not be shown again.
 	cfg.Dedup.WindowDays = max(cfg.Dedup.WindowDays, daysOf(window))
+	cfg.Popularity.HalfLives = feed.HalfLifeNames // for all rankings that are measured
 	cfg.Dedup.FalsePositiveRate, cfg.Dedup.DailyCapacity = neverByChance, max(1000, d.busiestDay())
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -48,7 +49,7 @@ func open(ctx context.Context, cfg configs.Config, dir string, d *Data, window t
 	c.now.Store(d.events[0].at)
 	var err error
 	// Reports are recorded one by one: a batch would only wait until it is full.
-	c.app, err = server.Open(ctx, cfg, server.WithClock(c.clock), server.WithRecallCache(0, 0), server.WithRecorder(dedup.RecorderConfig{Batch: 1}))
+	c.app, err = server.Open(ctx, cfg, server.WithClock(c.clock), server.WithRecallCache(0, 0), server.WithCoReads(), server.WithRecorder(dedup.RecorderConfig{Batch: 1}))
 	return c, err
 }
 
@@ -86,6 +87,9 @@ func (c *community) publish(ctx context.Context, before int) error {
 // rank returns, for each ranking, the page that the engine would give to a reader now: indices of
 // items, best first.
 func (c *community) rank(ctx context.Context, m *moment, window time.Duration, rankings []feed.Ranking) ([][]int, error) {
+	if len(rankings) == 0 {
+		return nil, nil
+	}
 	since := time.Unix(m.at, 0).Add(-window - time.Second) // items must be dated after it
 	previews, err := c.app.Engine.Preview(ctx, m.reader, pageSize, since, rankings...)
 	lists := make([][]int, len(previews))

@@ -1,10 +1,14 @@
 package quality
 
 import (
+	"context"
+	"hash/fnv"
+	"math/rand/v2"
 	"slices"
 	"time"
 
-	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/server/history"
+	"github.com/freshet/freshet/signals/coread"
 )
 
 // lately is the period of the baseline "most popular".
@@ -12,12 +16,13 @@ const lately = 24 * time.Hour
 
 // past holds the posts and reads up to a moment, for the baselines.
 type past struct {
+	*history.Past
 	data       *Data
-	window     int64           // maximum age of a candidate, in seconds
-	read       map[pair]bool   // reader and group
-	reads      []readAt        // of the last day, oldest first
-	readLately []int           // number of those by item
-	known      map[string]bool // scratch space of moment
+	reads      []readAt            // of the last day, oldest first
+	readLately []int               // number of those by item
+	interest   []history.Readers   // by item
+	readers    []string            // who have read something, in the order of their first reads
+	readBy     map[string][]string // ids of the items that each has read, the last one last
 }
 
 // pair is a reader and a group of items.
@@ -28,15 +33,18 @@ type readAt struct {
 	item int
 }
 
+// halfLives are those of the baselines of decayed popularity.
+var halfLives = []time.Duration{time.Hour, 6 * time.Hour, day, 7 * day}
+
 func newPast(d *Data, window time.Duration) *past {
 	return &past{
-		data: d, window: int64(window.Seconds()), read: map[pair]bool{},
-		readLately: make([]int, len(d.items)), known: map[string]bool{},
+		Past: history.NewPast(d.items, window), data: d,
+		readLately: make([]int, len(d.items)), interest: make([]history.Readers, len(d.items)), readBy: map[string][]string{},
 	}
 }
 
 // isFirst reports whether the act is the first of its reader on the item's group.
-func (p *past) isFirst(e *event) bool { return !p.read[p.of(e)] }
+func (p *past) isFirst(e *event) bool { return p.IsFirst(e.reader, e.item) }
 
 func (p *past) of(e *event) pair { return pair{e.reader, p.data.items[e.item].Group()} }
 
@@ -45,39 +53,48 @@ func (p *past) add(e *event) {
 	if !p.isFirst(e) {
 		return
 	}
-	p.read[p.of(e)] = true
+	p.Add(e.reader, e.item)
 	if e.reads() {
 		p.reads = append(p.reads, readAt{e.at, e.item})
 		p.readLately[e.item]++
+		p.interest[e.item].Add(e.at, halfLives)
+		if p.readBy[e.reader] == nil {
+			p.readers = append(p.readers, e.reader)
+		}
+		p.readBy[e.reader] = append(p.readBy[e.reader], p.data.items[e.item].ID)
 	}
 }
 
-// moment returns the items that a reader could be shown: dated before at, within the window, and
-// of groups that the reader has not acted on; of each group only the newest.
+// moment returns the items that a reader could be shown, as [history.Past.Candidates] does.
 func (p *past) moment(reader string, at int64) *moment {
 	for len(p.reads) > 0 && p.reads[0].at < at-int64(lately.Seconds()) {
 		p.readLately[p.reads[0].item]--
 		p.reads = p.reads[1:]
 	}
-	m := &moment{at: at, reader: reader, readLately: p.readLately}
-	clear(p.known)
-	for i := p.firstAt(at) - 1; i >= 0 && p.data.items[i].UpdateTime >= at-p.window; i-- {
-		group := p.data.items[i].Group()
-		if !p.known[group] && !p.read[pair{reader, group}] {
-			p.known[group] = true
-			m.candidates = append(m.candidates, i)
-		}
-	}
-	return m
+	return &moment{at: at, reader: reader, past: p, candidates: p.Candidates(reader, at, nil)}
 }
 
-// firstAt returns the index of the first item dated at or after at.
-func (p *past) firstAt(at int64) int {
-	i, _ := slices.BinarySearchFunc(p.data.items, at, func(it feed.Item, at int64) int {
-		if it.UpdateTime < at {
-			return -1
-		}
-		return 1
-	})
-	return i
+// readsOfAnother returns the last reads of another reader, the newest first: always the same one for a
+// reader and a moment.
+func (p *past) readsOfAnother(m *moment) []string {
+	if len(p.readers) == 0 {
+		return nil
+	}
+	hash := fnv.New64a()
+	hash.Write([]byte(m.reader))
+	random := rand.New(rand.NewPCG(hash.Sum64(), uint64(m.at)))
+	other := p.readers[random.IntN(len(p.readers))]
+	if other == m.reader {
+		return nil
+	}
+	reads := slices.Clone(p.readBy[other][max(0, len(p.readBy[other])-coread.ReadsAsked):])
+	slices.Reverse(reads)
+	return reads
+}
+
+// withReads returns a context by which the engine takes these reads for those of the reader.
+func withReads(ctx context.Context, reads []string) context.Context {
+	ctx, ahead := coread.Carry(ctx, "")
+	ahead.Answer(reads)
+	return ctx
 }

@@ -1,6 +1,7 @@
 package quality
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -45,6 +46,14 @@ func TestOrders(t *testing.T) {
 	assert.Equal(t, []int{0, 3, 2, 1}, mostReadFirst(m), "a day later one read of item 0 is left out, and that of item 2")
 	m = p.moment("z", 3*86_400)
 	assert.Equal(t, newestFirst(m), mostReadFirst(m))
+
+	p.add(&event{at: 3*86_400 - 1, reader: "d", kind: events.Click, item: 1})
+	m = p.moment("z", 3*86_400)
+	assert.Equal(t, []int{1, 0, 2, 3}, lastReadFirst(m), "at different times; then the newest")
+	assert.Equal(t, []int{1, 0, 2, 3}, popularFirst(0)(m), "one a second ago counts more than three of two days ago")
+	assert.Equal(t, []int{0, 1, 2, 3}, popularFirst(3)(m), "but not with a half-life of a week")
+	assert.InDelta(t, 3*math.Exp2(-3), p.interest[0].Decayed(2, 103+3*86_400, day), 1e-4)
+	assert.Equal(t, []int{0, 2, 1, 3}, newsFirst(m), "three readers; of those with one the newest")
 
 	one := randomly(m)
 	assert.ElementsMatch(t, m.candidates, one)

@@ -68,6 +68,7 @@ type replay struct {
 	community  *community
 	contenders []contender
 	rankings   []feed.Ranking // rankings of the contenders ranked by the engine
+	placebos   []feed.Ranking // those of contenders that are placebos
 	board      *board
 }
 
@@ -96,7 +97,10 @@ func Measure(ctx context.Context, d *Data, o Options) (_ *Report, err error) {
 func begin(ctx context.Context, d *Data, o Options, list []contender) (*replay, error) {
 	r := &replay{o: o, data: d, past: newPast(d, o.Window), contenders: list, board: newBoard(d, list)}
 	for _, c := range list {
-		if c.order == nil {
+		switch {
+		case c.placebo:
+			r.placebos = append(r.placebos, c.ranking)
+		case c.order == nil:
 			r.rankings = append(r.rankings, c.ranking)
 		}
 	}
@@ -147,7 +151,7 @@ func (r *replay) step(ctx context.Context, now []event, measured bool) error {
 	if err := r.community.advance(ctx, at); err != nil {
 		return err
 	}
-	if err := r.community.publish(ctx, r.past.firstAt(at)); err != nil {
+	if err := r.community.publish(ctx, r.past.FirstAt(at)); err != nil {
 		return err
 	}
 	asked := map[pair]bool{}
@@ -166,7 +170,7 @@ func (r *replay) step(ctx context.Context, now []event, measured bool) error {
 		}
 	}
 	// Items can be read at their own time.
-	if err := r.community.publish(ctx, r.past.firstAt(at+1)); err != nil {
+	if err := r.community.publish(ctx, r.past.FirstAt(at+1)); err != nil {
 		return err
 	}
 	for i := range now {
@@ -190,11 +194,18 @@ func (r *replay) measure(ctx context.Context, e *event) error {
 	if err != nil {
 		return err
 	}
+	placebos, err := r.community.rank(withReads(ctx, r.past.readsOfAnother(m)), m, r.o.Window, r.placebos)
+	if err != nil {
+		return err
+	}
 	lists := make([][]int, len(r.contenders))
 	for i, c := range r.contenders {
-		if c.order != nil {
+		switch {
+		case c.placebo:
+			lists[i], placebos = placebos[0], placebos[1:]
+		case c.order != nil:
 			lists[i] = c.order(m)
-		} else {
+		default:
 			lists[i], ranked = ranked[0], ranked[1:]
 		}
 	}

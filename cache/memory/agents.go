@@ -237,34 +237,43 @@ func (a *session) replay(call cache.Call, now time.Time) (page cache.Page, ok bo
 	return page, true, nil
 }
 
-// remember returns the page for the refs handed out and adds it to the call's record, if the call
-// has a request id. Other calls need no record, because an in-process step is never run again. A
-// step after the first that handed out nothing changes only has_more.
-func (a *session) remember(call cache.Call, refs []feed.Ref, first bool, now time.Time) cache.Page {
-	page := cache.Page{Refs: refs, HasMore: len(a.refs) > 0, Next: call.Step + 1, First: first}
+// remember returns the page for the refs handed out, and the call's record with it, which the caller
+// stores; nil if the record does not change. more reports whether the session then holds something.
+// Calls without a request id need no record, because an in-process step is never run again. A step
+// after the first that handed out nothing changes only has_more.
+func (a *session) remember(call cache.Call, refs []feed.Ref, more, first bool, now time.Time) (cache.Page, *record) {
+	page := cache.Page{Refs: refs, HasMore: more, Next: call.Step + 1, First: first}
 	if len(refs) == 0 && call.Step > 0 {
 		page.Next = call.Step
 	}
 	if call.RequestID == "" {
-		return page
+		return page, nil
 	}
-	r, found := a.records[call.RequestID]
-	if !found || !now.Before(r.ends) || call.Step == 0 {
-		if page.Next == call.Step {
-			return page
-		}
-		r = &record{action: call.Action, limit: call.Limit, calls: []string{call.Owner}, first: first}
-		if a.records == nil {
-			a.records = make(map[string]*record)
-		}
-		a.records[call.RequestID] = r
+	r := &record{action: call.Action, limit: call.Limit, calls: []string{call.Owner}, first: first}
+	was, found := a.records[call.RequestID]
+	if found && now.Before(was.ends) && call.Step > 0 {
+		*r = *was
+		r.calls, r.steps = slices.Clone(was.calls), slices.Clone(was.steps)
+	} else if page.Next == call.Step {
+		return page, nil
 	}
 	r.more, r.ends = page.HasMore, now.Add(cache.RetryTTL)
 	if page.Next > call.Step {
 		r.steps = append(r.steps, step{call.Step, slices.Clone(refs), slices.Repeat([]held{r.join(call.Owner)}, len(refs))})
 	}
 	page.Shared = len(r.calls) > 1
-	return page
+	return page, r
+}
+
+// put stores a record, if there is one.
+func (a *session) put(id string, r *record) {
+	if r == nil {
+		return
+	}
+	if a.records == nil {
+		a.records = make(map[string]*record)
+	}
+	a.records[id] = r
 }
 
 // heldAlone returns those of the refs that the call's record lists and that no other call holds;

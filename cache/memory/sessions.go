@@ -1,9 +1,11 @@
 // Package memory stores sessions in this process. They end with it; the agent's next call then
-// refreshes.
+// refreshes. The pages of calls with a request id are in a file, too, so that their retries get them
+// after a kill.
 package memory
 
 import (
 	"context"
+	"fmt"
 	"hash/maphash"
 	"slices"
 	"sync"
@@ -26,6 +28,7 @@ type Sessions struct {
 	ttl     time.Duration
 	clock   feed.Clock
 	agents  agents
+	pages   *pages    // nil: records end with the process
 	keys    sync.Pool // of *[]string
 }
 
@@ -42,13 +45,90 @@ func New(claimer dedup.Claimer, ttl time.Duration, clock feed.Clock) *Sessions {
 	return s
 }
 
+// Store is the dedup store of [Open].
+type Store interface {
+	dedup.Claimer
+	dedup.Checker
+}
+
+// Open is [New] with records that survive a kill, in an existing directory. A record whose page was not
+// claimed before the kill has not been handed out, and is dropped: the store must know what was claimed.
+func Open(ctx context.Context, dir string, store Store, ttl time.Duration, clock feed.Clock) (*Sessions, error) {
+	s := New(store, ttl, clock)
+	s.pages = &pages{path: dir, clock: clock}
+	lines, err := s.pages.load()
+	if err != nil {
+		return nil, fmt.Errorf("pages for retries: %w", err)
+	}
+	var revived []line
+	for _, l := range lines {
+		ok, err := s.revive(ctx, store, &l)
+		if err != nil {
+			return nil, fmt.Errorf("pages for retries: %w", err)
+		}
+		if ok {
+			revived = append(revived, l)
+		}
+	}
+	// What is dropped now must not be found at the next start: another page may have it by then.
+	if err := s.pages.begin(revived); err != nil {
+		return nil, fmt.Errorf("pages for retries: %w", err)
+	}
+	return s, nil
+}
+
+// revive takes a record from the file, with those of its refs that count as shown, to which it cuts the
+// line; ok is false if there are none. No call holds them until a retry asks for them.
+func (s *Sessions) revive(ctx context.Context, store dedup.Checker, l *line) (ok bool, err error) {
+	now := s.clock()
+	r := &record{action: l.Action, limit: l.Limit, calls: []string{"killed"}, more: l.More, first: l.First, ends: time.UnixMilli(l.Ends)}
+	latest := now.Add(cache.RetryTTL)
+	if r.ends.After(latest) { // the clock was set back
+		r.ends = latest
+	}
+	for i := range l.Steps {
+		kept := &l.Steps[i]
+		groups := make([]string, len(kept.Refs))
+		for k, ref := range kept.Refs {
+			groups[k] = ref.Group
+		}
+		checked, err := store.Check(ctx, l.Agent, groups, now)
+		if err != nil {
+			return false, err
+		}
+		var shown []feed.Ref
+		for k, ref := range kept.Refs {
+			if checked.Verdicts[k] != dedup.Unseen {
+				shown = append(shown, ref)
+			}
+		}
+		kept.Refs, ok = shown, ok || len(shown) > 0
+		r.steps = append(r.steps, step{kept.Number, shown, make([]held, len(shown))})
+	}
+	if !ok {
+		return false, nil
+	}
+	a := s.agents.lock(l.Agent, now)
+	defer s.agents.unlock(l.Agent, a)
+	a.of(l.Feed).put(l.ID, r)
+	return true, nil
+}
+
+// Close closes the file of [Open].
+func (s *Sessions) Close(context.Context) error {
+	if s.pages == nil {
+		return nil
+	}
+	return s.pages.close()
+}
+
 // Replace implements [cache.Sessions].
 func (s *Sessions) Replace(ctx context.Context, r cache.Replace) (cache.Page, error) {
 	now := s.clock()
 	state := s.agents.lock(r.Agent, now)
 	defer s.agents.unlock(r.Agent, state)
 	a := state.of(r.Call.Feed)
-	if page, ok, err := state.replay(r.Call, now); ok || err != nil {
+	if page, ok, err := s.replay(state, r.Agent, r.Call, now); ok || err != nil {
 		return page, err
 	}
 	clean, err := s.notPending(ctx, r.Agent, r.Ranked, r.Now)
@@ -57,15 +137,17 @@ func (s *Sessions) Replace(ctx context.Context, r cache.Replace) (cache.Page, er
 	}
 	n := min(max(r.Limit, 0), len(clean))
 	page, rest := clean[:n:n], clean[n:]
-	if err := s.claim(ctx, r.Agent, page, r.Now); err != nil {
-		return cache.Page{}, err
-	}
 	state.expire(now)
 	first := !r.Known && state.forYou.refreshed.IsZero() && state.home.refreshed.IsZero()
+	answer, kept := a.remember(r.Call, page, len(rest) > 0, first, now)
+	if err := s.claim(ctx, r.Agent, a, r.Call, kept, page, r.Now); err != nil {
+		return cache.Page{}, err
+	}
 	a.refs, a.ends = rest, now.Add(s.ttl)
 	a.refreshed = r.Now
 	state.of(r.Call.Feed.Other()).remove(feed.Keys(page))
-	return a.remember(r.Call, page, first, now), nil
+	a.put(r.Call.RequestID, kept)
+	return answer, nil
 }
 
 // Pop implements [cache.Sessions].
@@ -74,7 +156,7 @@ func (s *Sessions) Pop(ctx context.Context, p cache.Pop) (cache.Page, error) {
 	state := s.agents.lock(p.Agent, now)
 	defer s.agents.unlock(p.Agent, state)
 	a := state.of(p.Call.Feed)
-	if page, ok, err := state.replay(p.Call, now); ok || err != nil {
+	if page, ok, err := s.replay(state, p.Agent, p.Call, now); ok || err != nil {
 		return page, err
 	}
 	a.expire(now)
@@ -91,7 +173,11 @@ func (s *Sessions) Pop(ctx context.Context, p cache.Pop) (cache.Page, error) {
 			page = free // nearly always the whole page, so nothing is copied
 		}
 	}
-	if err := s.claim(ctx, p.Agent, page, p.Now); err != nil {
+	answer, kept := cache.Page{HasMore: len(rest) > 0}, (*record)(nil)
+	if len(page) > 0 || p.Call.Step > 0 {
+		answer, kept = a.remember(p.Call, page, len(rest) > 0, false, now)
+	}
+	if err := s.claim(ctx, p.Agent, a, p.Call, kept, page, p.Now); err != nil {
 		return cache.Page{}, err
 	}
 	a.refs = rest
@@ -99,10 +185,8 @@ func (s *Sessions) Pop(ctx context.Context, p cache.Pop) (cache.Page, error) {
 	if len(other.refs) > 0 {
 		other.remove(feed.Keys(page))
 	}
-	if len(page) == 0 && p.Call.Step == 0 {
-		return cache.Page{HasMore: len(rest) > 0}, nil
-	}
-	return a.remember(p.Call, page, false, now), nil
+	a.put(p.Call.RequestID, kept)
+	return answer, nil
 }
 
 // notPending returns the refs that are not pending. If that is all of them, the result shares the
@@ -137,11 +221,22 @@ func (s *Sessions) notPending(ctx context.Context, agent string, refs []feed.Ref
 	return clean, nil
 }
 
-func (s *Sessions) claim(ctx context.Context, agent string, page []feed.Ref, now time.Time) error {
+// claim makes a page pending, after its record is in the file: a record whose page is not pending is
+// dropped at the next start.
+func (s *Sessions) claim(ctx context.Context, agent string, a *session, call cache.Call, r *record, page []feed.Ref, now time.Time) error {
+	if r != nil {
+		if err := s.pages.keep(agent, call, r); err != nil {
+			return err
+		}
+	}
 	if len(page) == 0 {
 		return nil
 	}
 	if err := s.claimer.Claim(ctx, agent, feed.ClaimKeys(page), now); err != nil {
+		if r != nil {
+			// If this fails, too, the next start drops it, unless another page has the same by then.
+			_ = s.pages.keep(agent, call, a.records[call.RequestID])
+		}
 		return contractError(err)
 	}
 	return nil
@@ -153,7 +248,21 @@ func (s *Sessions) Replay(_ context.Context, agent string, call cache.Call) (cac
 	a := s.agents.lock(agent, now)
 	defer s.agents.unlock(agent, a)
 	call.Step = 0
-	return a.replay(call, now)
+	return s.replay(a, agent, call, now)
+}
+
+// replay is state.replay; a record that it lets live longer does so also in the file.
+func (s *Sessions) replay(a *state, agent string, call cache.Call, now time.Time) (cache.Page, bool, error) {
+	var ends time.Time
+	r := a.of(call.Feed).records[call.RequestID]
+	if r != nil {
+		ends = r.ends
+	}
+	page, ok, err := a.replay(call, now)
+	if ok && r.ends.After(ends) {
+		err = s.pages.keep(agent, call, r)
+	}
+	return page, ok, err
 }
 
 // Next implements [cache.Sessions].
@@ -200,6 +309,9 @@ func (s *Sessions) undo(ctx context.Context, agent string, refs []feed.Ref, call
 	a.release(call, refs, restore, false)
 	if !restore || len(free) == 0 {
 		return nil
+	}
+	if err := s.pages.keep(agent, call, a.records[call.RequestID]); err != nil {
+		return err
 	}
 	// Refs that are still pending were shown elsewhere meanwhile.
 	free, err := s.notPending(ctx, agent, free, now)

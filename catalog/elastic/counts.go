@@ -120,7 +120,27 @@ func liveFields(s *esindex.Schema, c feed.Counts) []change {
 		return fields
 	}
 	count2h, count2d := c.Latest()
-	return append(fields, change{n.LastAct, c.Last}, change{n.Count2h, number(count2h)}, change{n.Count2d, number(count2d)})
+	fields = append(fields, change{n.LastAct, c.Last}, change{n.Count2h, number(count2h)}, change{n.Count2d, number(count2d)})
+	if s.More == 0 || c.More == nil {
+		return fields
+	}
+	sums, latest := s.More.MoreSums(c), c.MoreAt(c.Last)
+	for h := range s.More.All() {
+		sum, more := h.Sum(sums[h.Index]), esindex.MoreFieldsOf(h)
+		if sum.Value > 0 {
+			fields = append(fields, change{more.Sum, number(sum.Value)}, change{more.Epoch, sum.Epoch}, change{more.Count, number(latest[h.Index])})
+		}
+	}
+	return fields
+}
+
+// withoutMore removes the sums of further half-lives, some of which may not be kept any more.
+func withoutMore(s *esindex.Schema) (fields []change) {
+	for h := range s.More.All() {
+		more := esindex.MoreFieldsOf(h)
+		fields = append(fields, change{more.Sum, nil}, change{more.Epoch, nil}, change{more.Count, nil})
+	}
+	return fields
 }
 
 // withCounts returns a stored document with other counts.
@@ -138,7 +158,7 @@ func withCounts(s *esindex.Schema, source []byte, c feed.Counts) ([]byte, error)
 	if err := json.Unmarshal(source, &doc); err != nil {
 		return nil, err
 	}
-	if err := apply(doc, liveFields(s, c)); err != nil {
+	if err := apply(doc, append(withoutMore(s), liveFields(s, c)...)); err != nil {
 		return nil, err
 	}
 	return catalog.EncodeObject(doc)

@@ -80,7 +80,7 @@ func ownAt(doc []byte) int {
 			rank := added[string(doc[here+1:i])]
 			switch {
 			case rank == 0 && at < 0:
-			case rank == 0, doc[last] == '{', rank != before+1 && max(rank, before+1) > popularityRank:
+			case rank == 0, doc[last] == '{', !mayFollow(rank, before):
 				return -1
 			case at < 0:
 				at = last
@@ -90,10 +90,18 @@ func ownAt(doc []byte) int {
 		last = here // index of the previous byte
 	}
 	switch before {
-	case popularityRank, sumsRank, actsRank:
+	case popularityRank, sumsRank, actsRank, moreRank:
 		return at
 	}
 	return -1
+}
+
+// mayFollow reports whether a field of ours may come after another one in a document of ours.
+func mayFollow(rank, before int) bool {
+	if rank == moreRank && before == moreRank {
+		return true
+	}
+	return rank == before+1 || max(rank, before+1) <= popularityRank
 }
 
 // derived returns the fields that Freshet computes from an item, if the index has them and the
@@ -140,11 +148,11 @@ func checkBusiness(s *esindex.Schema, it *feed.Item) error {
 // ours returns the fields of a document that are not returned to readers.
 func ours(s *esindex.Schema) []string {
 	n := &s.Source
-	return []string{
+	return append([]string{
 		n.Popularity, n.TitleTokens, n.SummaryTokens, esindex.DefaultSite, esindex.FirstTag, esindex.Story,
 		esindex.FoldedTags, esindex.LangKeys, n.Sum2h, n.Epoch2h, n.Sum2d, n.Epoch2d,
 		n.LastAct, n.Count2h, n.Count2d,
-	}
+	}, esindex.AllMoreFields...)
 }
 
 // physical returns all fields of a document except the business fields.
@@ -154,12 +162,14 @@ func physical(s *esindex.Schema) []string {
 }
 
 // Ranks of our fields, in their order in a document: the fields before the popularity are in
-// any order, and after it come the sums, and after them the latest act, all of each or none.
+// any order, and after it come the sums, and after them the latest act, all of each or none, and after
+// it any of the fields of further half-lives.
 const (
 	firstRank = 1 + iota
 	popularityRank
 	sumsRank = popularityRank + 4
 	actsRank = sumsRank + 3
+	moreRank = actsRank + 1
 )
 
 // For an index of our own, added maps our field names to their ranks, and logical holds all
@@ -172,6 +182,9 @@ var added, logical = func() (map[string]int, map[string]bool) {
 	}
 	for i, name := range []string{n.Popularity, n.Sum2h, n.Epoch2h, n.Sum2d, n.Epoch2d, n.LastAct, n.Count2h, n.Count2d} {
 		added[name] = popularityRank + i
+	}
+	for _, name := range esindex.AllMoreFields {
+		added[name] = moreRank
 	}
 	for _, name := range physical(&s) {
 		logical[name] = true

@@ -147,5 +147,5 @@ func TestFoldOlderDocuments(t *testing.T) {
 	_, n, err = catalogelastic.New(client, catalogelastic.Config{Index: name, Schema: esindex.Known(others)}).Fold(t.Context(), "")
 	require.NoError(t, err)
 	assert.Zero(t, n)
-	require.NoError(t, esindex.AddFields(t.Context(), client, name, esindex.Fields{}), "again")
+	require.NoError(t, esindex.AddFields(t.Context(), client, name, esindex.Fields{}, 0), "again")
 }

@@ -124,5 +124,5 @@ func changes(s *esindex.Schema, before, after *feed.Item, counts feed.Counts) (a
 	for _, f := range derived(s, before) {
 		set(f.name, nil)
 	}
-	return slices.Concat(all, derived(s, after), liveFields(s, counts))
+	return slices.Concat(all, derived(s, after), withoutMore(s), liveFields(s, counts))
 }

@@ -73,4 +73,23 @@ func TestCountsAreLastFields(t *testing.T) {
 	gone, err := withCounts(&s, again, feed.Counts{})
 	require.NoError(t, err)
 	assert.Equal(t, string(none), string(gone))
+
+	s.More = 1 | 1<<3
+	more := feed.AllHalfLives.Add(feed.Counts{}, 1_772_998_400)
+	want, err = encode(&s, &it, more)
+	require.NoError(t, err)
+	for _, field := range []string{"freshet_sum_1h", "freshet_epoch_1h", "freshet_count_1h", "freshet_count_7d"} {
+		assert.Contains(t, string(want), `,"`+field+`":`)
+	}
+	assert.NotContains(t, string(want), "freshet_sum_6h", "a field that the index does not have")
+	assert.Equal(t, ownAt(none), ownAt(want))
+	counted, err = withCounts(&s, again, more)
+	require.NoError(t, err)
+	assert.Equal(t, string(want), string(counted))
+	s.More = 0
+	again, err = withCounts(&s, counted, second)
+	require.NoError(t, err)
+	counted, err = encode(&s, &it, second)
+	require.NoError(t, err)
+	assert.Equal(t, string(counted), string(again), "one that is not kept any more goes with the next write")
 }

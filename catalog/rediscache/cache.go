@@ -34,8 +34,11 @@ type Config struct {
 	// than any request, so that a reader that fetched the old value has finished by then.
 	// Default 10s.
 	Tombstone time.Duration
-	Clock     feed.Clock   // default time.Now
-	Logger    *slog.Logger // nil disables logging
+	// Beside adds commands to the pipeline of a read, as its context asks, and returns a function to call
+	// when it was sent; nil if there is nothing to add. Nil means there never is.
+	Beside func(ctx context.Context, pipe redis.Pipeliner) (sent func())
+	Clock  feed.Clock   // default time.Now
+	Logger *slog.Logger // nil disables logging
 }
 
 // Cache is a catalog with a cache in Redis. Reads work without Redis. Writes need it, because

@@ -71,6 +71,12 @@ func (c *Cache) read(ctx context.Context, keys []string) []string {
 		mget = redis.NewStringSliceCmd(ctx, args...)
 		_ = pipe.Process(ctx, mget)
 	}
+	if c.cfg.Beside != nil { // last, so that the others have their places
+		sent := c.cfg.Beside(ctx, pipe)
+		if sent != nil {
+			defer sent()
+		}
+	}
 	// A cluster answers each command separately: this error is the first failure, or that a key is
 	// missing.
 	gets, err := pipe.Exec(ctx)

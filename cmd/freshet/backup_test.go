@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -60,6 +61,9 @@ func TestOnlineBackup(t *testing.T) {
 	writers.Wait()
 	require.NoError(t, err, out)
 	assert.Empty(t, out)
+	out, err = copying(dir)
+	require.Error(t, err, "there is a backup")
+	assert.Contains(t, out, "backup exists")
 	_, err = copying(t.TempDir())
 	require.Error(t, err, "there is nothing to copy")
 	require.NoError(t, os.Rename(filepath.Join(dir, "backup"), filepath.Join(dir, "kept")))
@@ -67,7 +71,7 @@ func TestOnlineBackup(t *testing.T) {
 	_, err = copying(dir)
 	require.Error(t, err, "a database is missing")
 	assert.NoFileExists(t, filepath.Join(s["DATA_DIR"], "social.db"), "the data of the server is not changed")
-	require.NoError(t, os.RemoveAll(filepath.Join(dir, "backup")))
+	assert.NoDirExists(t, filepath.Join(dir, "backup"), "what is not whole has another name")
 	require.NoError(t, os.Rename(filepath.Join(dir, "kept"), filepath.Join(dir, "backup")))
 	p.kill(t)
 	private(t, s["DATA_DIR"])
@@ -78,6 +82,32 @@ func TestOnlineBackup(t *testing.T) {
 	before := r.delivered.Load()
 	r.read(t.Context(), p, 20) // fails the test if an item is delivered twice
 	assert.Greater(t, r.delivered.Load(), before)
+}
+
+// TestBackupOfStoppedServer runs the documented script after a stop, which leaves no journal.
+func TestBackupOfStoppedServer(t *testing.T) {
+	t.Parallel()
+	script, _ := onlineBackup(t)
+	dir := t.TempDir()
+	s := settings(t, "embedded")
+	s["DATA_DIR"] = filepath.Join(dir, "freshet-data")
+	p := start(t, s)
+	p.fill(t, 100)
+	searchable(t, p)
+	r := newReaders(t, 1)
+	r.read(t.Context(), p, 1)
+	p.signal(syscall.SIGTERM)
+	p.ended(t)
+	command := exec.CommandContext(t.Context(), "sh", "-c", script)
+	command.Dir = dir
+	out, err := command.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	filters, err := filepath.Glob(filepath.Join(dir, "backup", "impressions", "*.filter"))
+	require.NoError(t, err)
+	assert.NotEmpty(t, filters)
+
+	s["DATA_DIR"] = filepath.Join(dir, "backup")
+	r.read(t.Context(), start(t, s), 1) // fails the test if an item is delivered twice
 }
 
 // onlineBackup returns the documented script, and the path of the program that it needs.

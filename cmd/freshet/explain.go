@@ -25,7 +25,7 @@ func newExplainCommand() *cobra.Command {
 		Use:   "explain --agent ID",
 		Short: "Explain an agent's feed",
 		Long: "Shows what a refresh of the agent would do, without doing it: each candidate's\n" +
-			"relevance, decay, popularity and score, and its outcome.\n\n" +
+			"relevance, decay, popularity, co-readers and score, and its outcome.\n\n" +
 			"  paged    on the page                 kept   in the session, for the pages after\n" +
 			"  seen     in the filter of that day   group  a better item of its group stands in\n" +
 			"  pending  given out lately            muted  refused by the agent's profile\n" +

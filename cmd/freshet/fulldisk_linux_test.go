@@ -5,7 +5,9 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"syscall"
 	"testing"
 
@@ -18,8 +20,14 @@ import (
 // smallDisk mounts a file system of 8 MB.
 func smallDisk(t *testing.T) string {
 	t.Helper()
+	return disk(t, "size=8m")
+}
+
+// disk mounts a file system.
+func disk(t *testing.T, options string) string {
+	t.Helper()
 	dir := t.TempDir()
-	err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=8m")
+	err := syscall.Mount("tmpfs", dir, "tmpfs", 0, options)
 	if errors.Is(err, syscall.EPERM) {
 		t.Skip("run this test as root: it mounts a small disk")
 	}
@@ -50,6 +58,44 @@ func (p *process) ready(t *testing.T) (int, string) {
 	body, err := io.ReadAll(res.Body)
 	require.NoError(t, err)
 	return res.StatusCode, string(body)
+}
+
+// TestNoInodes: on a disk that has free bytes but no room for another file, doctor and server say so, and
+// not that the rights are wrong. Once there is room, the server starts.
+func TestNoInodes(t *testing.T) {
+	t.Parallel()
+	dir := disk(t, "size=64m,nr_inodes=60")
+	s := settings(t, "embedded")
+	s["DATA_DIR"] = filepath.Join(dir, "data")
+	p := start(t, s)
+	p.signal(syscall.SIGTERM)
+	p.ended(t)
+	var err error
+	var fillers []string
+	for err == nil {
+		fillers = append(fillers, filepath.Join(dir, "filler"+strconv.Itoa(len(fillers))))
+		err = os.WriteFile(fillers[len(fillers)-1], nil, 0o600)
+	}
+	require.ErrorIs(t, err, syscall.ENOSPC)
+	path, err := binary()
+	require.NoError(t, err)
+	fillers = fillers[:len(fillers)-1]
+	run := func(args ...string) string {
+		out, err := exec.CommandContext(t.Context(), path, append(args, "--data_dir", s["DATA_DIR"])...).CombinedOutput()
+		require.Error(t, err, args[0])
+		return string(out)
+	}
+	assert.Contains(t, run("doctor"), "inodes (df -i)")
+	for free := range 5 { // one, for the journal, lets it come to the first database
+		said := run("serve", "--server.addr", "127.0.0.1:0")
+		assert.Contains(t, said, "no space left on device", free)
+		assert.NotContains(t, said, "can be read and written", free)
+		require.NoError(t, os.Remove(fillers[free]))
+	}
+	for _, name := range fillers[5:] {
+		require.NoError(t, os.Remove(name))
+	}
+	start(t, s)
 }
 
 // TestDiskFull: an embedded server that cannot store impressions is not ready, and says why, until
@@ -85,4 +131,34 @@ func TestDiskFull(t *testing.T) {
 	require.NoError(t, os.Remove(filler))
 	p = start(t, s)
 	r.read(t.Context(), p, 20) // fails the test if an item is delivered twice
+}
+
+// TestFewInodes: the doctor warns before a disk has no inodes left.
+func TestFewInodes(t *testing.T) {
+	t.Parallel()
+	dir := disk(t, "size=64m,nr_inodes=400")
+	var err error
+	var fillers []string
+	for err == nil {
+		fillers = append(fillers, filepath.Join(dir, "filler"+strconv.Itoa(len(fillers))))
+		err = os.WriteFile(fillers[len(fillers)-1], nil, 0o600)
+	}
+	require.ErrorIs(t, err, syscall.ENOSPC)
+	path, err := binary()
+	require.NoError(t, err)
+	doctor := func() string {
+		out, err := exec.CommandContext(t.Context(), path, "doctor", "--data_dir", dir).CombinedOutput()
+		require.NoError(t, err, string(out))
+		return string(out)
+	}
+	for _, name := range fillers[:10] {
+		require.NoError(t, os.Remove(name))
+	}
+	says := doctor()
+	assert.Contains(t, says, "its disk is nearly full: ")
+	assert.Contains(t, says, " of 400 inodes are free")
+	for _, name := range fillers[10 : len(fillers)-1] {
+		require.NoError(t, os.Remove(name))
+	}
+	assert.NotContains(t, doctor(), "nearly full")
 }

@@ -35,6 +35,8 @@ type ingestFlags struct {
 	allowRejected bool
 	graph, counts bool
 	ifNewer       bool
+	rss           bool
+	every         time.Duration
 }
 
 func newIngestCommand() *cobra.Command {
@@ -50,10 +52,20 @@ func newIngestCommand() *cobra.Command {
 			"JSON object a line. Run again, it brings back nothing that was undone since then.\n" +
 			"With --counts the file has likes and comments of stored items as another system knows them,\n" +
 			"{\"id\",\"likes\",\"comments\"} a line: they are absolute, and one that is left out stays.\n" +
+			"With --rss it reads web feeds instead (RSS, Atom, JSON Feed), given as URLs or files: each entry\n" +
+			"becomes an item. With --every it goes on until Ctrl-C: it asks each server only for what has\n" +
+			"changed, and less often while a feed fails.\n" +
 			"The exit code is 1 when a line was rejected, unless --allow-rejected is given, and when the\n" +
-			"file has no line, is not UTF-8 or does not have one object a line.",
-		Example: "  freshet ingest posts.ndjson.gz\n  tail -f posts.ndjson | freshet ingest -\n  freshet ingest --graph follows.tsv.gz\n  freshet ingest --counts counts.ndjson",
-		Args: func(_ *cobra.Command, args []string) error {
+			"file has no line, is not UTF-8 or does not have one object a line, and when a feed could not be read.",
+		Example: "  freshet ingest posts.ndjson.gz\n  tail -f posts.ndjson | freshet ingest -\n  freshet ingest --graph follows.tsv.gz\n  freshet ingest --counts counts.ndjson\n  freshet ingest --rss --every 10m https://example.org/feed.xml https://example.net/atom.xml",
+		Args: func(cmd *cobra.Command, args []string) error {
+			rss, _ := cmd.Flags().GetBool("rss") // the flag exists
+			if rss && len(args) > 0 {
+				return nil
+			}
+			if rss {
+				return errors.New("give the feeds, as URLs or files")
+			}
 			if len(args) != 1 {
 				return fmt.Errorf("give one file, or - for standard input, not %d", len(args))
 			}
@@ -66,7 +78,14 @@ func newIngestCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&f.graph, "graph", false, "the file has follows (follower, author) or events of other systems, not items")
 	cmd.Flags().BoolVar(&f.counts, "counts", false, "the file has likes and comments of stored items")
 	cmd.Flags().BoolVar(&f.ifNewer, "if-newer", false, "leave out items whose update_time is not later than that of the stored one")
-	cmd.RunE = func(_ *cobra.Command, args []string) error { return f.ingest(args[0]) }
+	cmd.Flags().BoolVar(&f.rss, "rss", false, "read web feeds (RSS, Atom, JSON Feed) from URLs or files")
+	cmd.Flags().DurationVar(&f.every, "every", 0, "with --rss: read the feeds again after this pause, 1m or more, until Ctrl-C")
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		if f.rss || cmd.Flags().Changed("every") {
+			return f.ingestFeeds(args)
+		}
+		return f.ingest(args[0])
+	}
 	return cmd
 }
 

@@ -226,7 +226,7 @@ func TestTokenPrecedence(t *testing.T) {
 
 // TestServerURLPrecedence checks that the flag comes before the variable, for each command.
 func TestServerURLPrecedence(t *testing.T) {
-	url, last := answering(t, 200, `{"code":0,"msg":"success","data":{"items":[],"next_cursor":null}}`)
+	url, last := answering(t, 200, `{"code":0,"msg":"success","data":{"items":[],"next_cursor":null,"dependencies":{}}}`)
 	for name, tt := range map[string]struct {
 		variable string
 		args     []string
@@ -320,8 +320,9 @@ func TestFeed(t *testing.T) {
 }
 
 func TestHealth(t *testing.T) {
-	url, last := answering(t, 200, `{"status":"ready"}`)
-	assert.Equal(t, result{exitOK, "{\"status\":\"ready\"}\n", ""}, freshet(t, "", "health", "--server", url))
+	const ready = `{"code":0,"msg":"ready","data":{"dependencies":{}}}`
+	url, last := answering(t, 200, ready)
+	assert.Equal(t, result{exitOK, ready + "\n", ""}, freshet(t, "", "health", "--server", url))
 	assert.Equal(t, "/readyz", last.URL.Path)
 
 	_, port, _ := net.SplitHostPort(strings.TrimPrefix(url, "http://"))
@@ -330,7 +331,7 @@ func TestHealth(t *testing.T) {
 	for _, host := range []string{"127.0.0.1", "0.0.0.0", "", "[::]"} {
 		t.Setenv("FRESHET_SERVER_ADDR", host+":"+port)
 		t.Setenv("FRESHET_AUTH_TRUSTED_GATEWAY", "true")
-		assert.Equal(t, result{exitOK, "{\"status\":\"ready\"}\n", ""}, freshet(t, "", "health"), "the server listens on %q", host)
+		assert.Equal(t, result{exitOK, ready + "\n", ""}, freshet(t, "", "health"), "the server listens on %q", host)
 	}
 	t.Setenv("FRESHET_SERVER_ADDR", "nonsense")
 	assert.Equal(t, exitError, freshet(t, "", "health").code)
@@ -341,6 +342,13 @@ func TestHealth(t *testing.T) {
 	assert.Equal(t, exitError, got.code)
 	assert.Contains(t, got.out, "down")
 	assert.Contains(t, got.errs, "503")
+
+	for _, other := range []string{`{"status":"ready"}`, "<!doctype html><title>An app</title>", "", "null"} {
+		url, _ = answering(t, 200, other)
+		got = freshet(t, "", "health", "--server", url)
+		assert.Equal(t, exitError, got.code, other)
+		assert.Contains(t, got.errs, "is not a Freshet server", other)
+	}
 }
 
 // TestHealthWithoutProxy runs in a container whose environment names a proxy for calls to the outside.

@@ -42,7 +42,7 @@ func extremes(p *feed.Parameter) map[float64]bool {
 // with its name and its bounds.
 func TestParameterBounds(t *testing.T) {
 	t.Parallel()
-	p := start(t, map[string]string{"DATA_DIR": t.TempDir(), "RANKING": between()})
+	p := start(t, map[string]string{"DATA_DIR": t.TempDir(), "RANKING": between(), "POPULARITY_HALF_LIVES": strings.Join(feed.HalfLifeNames, ",")})
 	for i := range feed.Parameters {
 		parameter := &feed.Parameters[i]
 		for value, takes := range extremes(parameter) {
@@ -72,7 +72,7 @@ func goesEverywhere(t *testing.T, p *process, of *feed.Parameter, value float64,
 	began := answered[client.RankingVersion](t, p, "ranking", "set", change, "--as", "x", "--share", "100%")
 	is("experiment", began.Experiments[0].Ranking)
 	is("explain the experiment", answered[client.Explanation](t, p, "explain", "--agent", "u_1").Ranking)
-	promoted := answered[client.RankingVersion](t, p, "ranking", "promote", "x")
+	promoted := answered[client.RankingVersion](t, p, "ranking", "promote", "x", "--anyway", "--why", "y")
 	is("promote", promoted.Ranking)
 	require.Empty(t, promoted.Experiments)
 	answered[client.RankingVersion](t, p, "ranking", "revert", "0")

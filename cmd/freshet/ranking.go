@@ -23,9 +23,9 @@ const historyMost, reportMost = 100, 90
 
 func newRankingCommand() *cobra.Command {
 	return newGroup("ranking", "Tune the ranking: live parameters, experiments, history, effects of a change",
-		newRankingShowCommand(), newRankingSetCommand(), newRankingPromoteCommand(), newRankingDropCommand(),
+		newRankingShowCommand(), newRankingSetCommand(), newRankingPromoteCommand(), newRankingDropCommand(), newRankingHoldoutCommand(),
 		newRankingHistoryCommand(), newRankingRevertCommand(), newRankingReportCommand(),
-		newRankingCompareCommand(), newRankingSweepCommand(), newRankingReplayCommand())
+		newRankingCompareCommand(), newRankingSweepCommand(), newRankingReplayCommand(), newRankingProposeCommand())
 }
 
 func newRankingReportCommand() *cobra.Command {
@@ -34,19 +34,35 @@ func newRankingReportCommand() *cobra.Command {
 		Short: "Compare what readers of each experiment were shown and did",
 		Long: "Shows for each variant of the ranking, control first, how many items were shown and clicked, the\n" +
 			"click-through rate with its 95 % interval, how old the shown items were, and whether the difference\n" +
-			"to control is more than chance: a two-sided test at 0.05, made from 1,000 impressions each on.\n\n" +
-			"The test treats impressions as independent. Those of one reader are not quite, so do not rely on a\n" +
-			"p-value just below 0.05, and decide how long an experiment runs before it starts.",
-		Example: "  freshet ranking report\n  freshet ranking report --days 14 --json",
+			"to control is more than chance: a two-sided test at 0.05, made from 100 readers each on.\n\n" +
+			"Each row counts from the last change of the live ranking or of an experiment on. Readers, not\n" +
+			"impressions, are taken to be independent, and the test holds however often you look: you may end an\n" +
+			"experiment as soon as it is significant.",
+		Example: "  freshet ranking report\n  freshet ranking report --daily\n  freshet ranking report --effect 5% --json",
 		Args:    cobra.NoArgs,
 	}
 	r := newAdminCall(cmd, "the report")
 	days := cmd.Flags().Int("days", 7, fmt.Sprintf("how many days, today included, 1 to %d", reportMost))
+	daily := cmd.Flags().Bool("daily", false, "also show each day of the experiments")
+	effect := cmd.Flags().String("effect", "10%", "the difference, as a part of control's rate, for which to say how long a test takes")
 	cmd.RunE = func(*cobra.Command, []string) error {
 		if *days < 1 || *days > reportMost {
 			return r.usage(fmt.Errorf("--days must be 1 to %d, not %d", reportMost, *days))
 		}
-		return show(r, func(ctx context.Context, c *client.Client) (client.Report, error) { return c.Report(ctx, *days) }, cli.WriteReport)
+		part, err := cli.ParseShare(*effect)
+		if err != nil || part <= 0 {
+			return r.usage(fmt.Errorf("--effect must be a part like 10%% or 0.1, not %q", *effect))
+		}
+		write := func(w io.Writer, report client.Report) error {
+			err := cli.WriteReport(w, report)
+			if *daily && err == nil {
+				err = cli.WriteDays(w, report)
+			}
+			return err
+		}
+		return show(r, func(ctx context.Context, c *client.Client) (client.Report, error) {
+			return c.ReportFor(ctx, client.ReportAsk{Days: *days, Effect: part})
+		}, write)
 	}
 	return cmd
 }
@@ -59,8 +75,13 @@ type rankingChange struct {
 }
 
 func newRankingChange(cmd *cobra.Command) *rankingChange {
+	return newRankingChangeOf(cmd, newAdminCall(cmd, "the version"))
+}
+
+// newRankingChangeOf adds the flags of a change to those of a call.
+func newRankingChangeOf(cmd *cobra.Command, c *call) *rankingChange {
 	return &rankingChange{
-		call:   newAdminCall(cmd, "the version"),
+		call:   c,
 		by:     cmd.Flags().String("by", "", "author of the change; default: the user of this shell"),
 		why:    cmd.Flags().String("why", "", "reason for the change, shown in the history"),
 		onlyIf: cmd.Flags().Int("if-version", client.AnyVersion, "change it only if this version is in force; -1: the version that this command reads"),
@@ -101,19 +122,24 @@ func followed(what string, was, now client.RankingVersion) string {
 // put replaces the ranking by the result of edit.
 func (r *rankingChange) put(edit func(v client.RankingVersion) (client.RankingChange, error)) error {
 	return r.change(func(ctx context.Context, c *client.Client, was client.RankingVersion, onlyIf int) (client.RankingVersion, string, error) {
-		change, err := edit(was)
-		if err != nil {
-			return was, "", err
-		}
-		sameRanking := change.Ranking == nil || *change.Ranking == was.Ranking
-		sameExperiments := change.Experiments == nil || slices.Equal(change.Experiments, was.Experiments)
-		if sameRanking && sameExperiments && onlyIf == was.Version {
-			return was, fmt.Sprintf("Nothing to change: version %d already has these settings.", was.Version), nil
-		}
-		change.By, change.Why = r.who(), cmp.Or(*r.why, change.Why)
-		now, err := c.PutRanking(ctx, onlyIf, change)
-		return now, followed("Changed", was, now), err
+		return r.replace(ctx, c, was, onlyIf, edit)
 	})
+}
+
+// replace replaces a version of the ranking by the result of edit, if it is still in force.
+func (r *rankingChange) replace(ctx context.Context, c *client.Client, was client.RankingVersion, onlyIf int, edit func(v client.RankingVersion) (client.RankingChange, error)) (now client.RankingVersion, said string, err error) {
+	change, err := edit(was)
+	if err != nil {
+		return was, "", err
+	}
+	sameRanking := change.Ranking == nil || *change.Ranking == was.Ranking
+	sameExperiments := change.Experiments == nil || slices.Equal(change.Experiments, was.Experiments)
+	if sameRanking && sameExperiments && onlyIf == was.Version {
+		return was, fmt.Sprintf("Nothing to change: version %d already has these settings.", was.Version), nil
+	}
+	change.By, change.Why = r.who(), cmp.Or(*r.why, change.Why)
+	now, err = c.PutRanking(ctx, onlyIf, change)
+	return now, followed("Changed", was, now), err
 }
 
 func newRankingShowCommand() *cobra.Command {

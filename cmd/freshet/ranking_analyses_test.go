@@ -11,8 +11,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -26,6 +24,7 @@ import (
 	"github.com/freshet/freshet/client"
 	"github.com/freshet/freshet/cmd/freshet/evaluation"
 	"github.com/freshet/freshet/engine/offline"
+	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/server/demo"
 )
 
@@ -162,10 +161,8 @@ func TestRankingAnalyses(t *testing.T) {
 		want := p.tune(t, "", "compare", "--b", "scale=72h", "--at", tunedAt)
 		sweep := []string{"sweep", "--scale", "6h,12h", "--at", tunedAt}
 		wantSweep := p.tune(t, "", sweep...)
-		target, err := url.Parse(p.url)
-		require.NoError(t, err)
 		var calls atomic.Int32
-		proxy := httputil.NewSingleHostReverseProxy(target)
+		proxy := testenv.Forward(t, p.url, nil)
 		busy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if calls.Add(1)%2 == 1 {
 				w.Header().Set("Content-Type", "application/json")

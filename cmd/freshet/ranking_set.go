@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -48,12 +49,13 @@ func newRankingSetCommand() *cobra.Command {
 	r := newRankingChange(cmd)
 	as := cmd.Flags().String("as", "", "name of the experiment, of a-z 0-9 _ -")
 	share := cmd.Flags().String("share", "", "its share of all agents, such as 10% or 0.1; default: its current share")
+	limits := cmd.Flags().String("limits", "", "guardrails that end it: by how much more than control's its hides and dislikes, short pages or latency may be, such as rejects=10%,short=10%,latency=20%, or none; default: its current ones")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		s := wantedSetting{as: *as}
 		if len(args) == 1 {
 			s.changes = args[0]
 		}
-		if err := s.check(*share); err != nil {
+		if err := s.check(*share, *limits); err != nil {
 			return r.usage(err)
 		}
 		return r.put(s.apply)
@@ -65,11 +67,14 @@ type wantedSetting struct {
 	changes string
 	as      string
 	share   *float64 // nil leaves it unchanged
+	limits  *feed.Limits
 }
 
-// check parses the share and rejects invalid combinations.
-func (s *wantedSetting) check(share string) error {
+// check parses the share and the limits, and rejects invalid combinations.
+func (s *wantedSetting) check(share, limits string) error {
 	switch {
+	case s.as == "" && limits != "":
+		return errors.New("--limits requires --as with the name of the experiment")
 	case s.as == "" && share != "":
 		return errors.New("--share requires --as with the name of the experiment")
 	case s.as == "" && s.changes == "":
@@ -79,6 +84,13 @@ func (s *wantedSetting) check(share string) error {
 	}
 	if err := feed.CheckVariantName(s.as); err != nil {
 		return fmt.Errorf("--as: %w", err)
+	}
+	if limits != "" {
+		parsed, err := feed.ParseLimits(limits)
+		if err != nil {
+			return fmt.Errorf("--limits: %w", err)
+		}
+		s.limits = &parsed
 	}
 	if share == "" {
 		return nil
@@ -110,6 +122,9 @@ func (s *wantedSetting) experiment(v client.RankingVersion) (client.RankingChang
 	if s.share != nil {
 		x.Share = *s.share
 	}
+	if s.limits != nil {
+		x.Limits = *s.limits
+	}
 	var err error
 	if x.Ranking, err = x.Ranking.With(s.changes); err != nil {
 		return client.RankingChange{}, err
@@ -136,7 +151,22 @@ func newRankingDropCommand() *cobra.Command {
 func endExperiment(name, short string, promote bool) *cobra.Command {
 	cmd := &cobra.Command{Use: name + " NAME", Short: short, Args: oneExperiment}
 	r := newRankingChange(cmd)
+	anyway := new(bool)
+	if promote {
+		cmd.Long = short + ".\n" +
+			"The report must call its click rate significantly better than control's. Without such a verdict, --anyway\n" +
+			"promotes it, and --why must give the reason."
+		anyway = cmd.Flags().Bool("anyway", false, "promote it without a verdict; requires --why")
+	}
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		if *anyway && *r.why == "" {
+			return r.usage(errors.New("--anyway requires --why: the history should say why an experiment was promoted without a verdict"))
+		}
+		if promote && !*anyway {
+			if err := r.do(func(ctx context.Context, c *client.Client) error { return hasWon(ctx, c, args[0]) }); err != nil {
+				return err
+			}
+		}
 		return r.put(func(v client.RankingVersion) (client.RankingChange, error) {
 			at, err := experiment(v, args[0])
 			if err != nil {
@@ -153,6 +183,23 @@ func endExperiment(name, short string, promote bool) *cobra.Command {
 		})
 	}
 	return cmd
+}
+
+// hasWon returns an error unless the report calls an experiment significantly better than control, or
+// does not know it.
+func hasWon(ctx context.Context, c *client.Client, name string) error {
+	report, err := c.Report(ctx, 0)
+	if err != nil {
+		return err
+	}
+	for _, v := range report.Variants {
+		d := v.Difference
+		if v.Name != name || !v.Live || d == nil || d.Verdict == "significant" && d.CTR > 0 {
+			continue
+		}
+		return fmt.Errorf("%s has not won: %s; wait for a verdict, or promote it with --anyway and --why", name, cli.Difference(d))
+	}
+	return nil
 }
 
 func oneExperiment(_ *cobra.Command, args []string) error {

@@ -64,11 +64,25 @@ func TestRankingLive(t *testing.T) {
 	require.Equal(t, exitError, run("set", "scale=96h", "--as", "new").code)
 	require.Equal(t, exitError, run("set", "scale=0s").code)
 	require.Equal(t, exitError, run("set", "scale=12h", "--if-version", "3").code)
-	ok("promote", "slow")
+	ok("set", "--as", "slow", "--limits", "rejects=10%,latency=20%")
+	ok("set", "--as", "slow", "--limits", "none")
+	require.Equal(t, exitError, run("promote", "slow").code, "it has not won")
+	ok("promote", "slow", "--anyway", "--why", "the test wants it")
 	ok("drop", "idle", "--why", "nobody was in it")
 	require.Equal(t, exitError, run("revert", "99").code)
 	require.Equal(t, exitError, run("revert", "1", "--if-version", "2").code)
 	ok("revert", "3", "--why", "clicks went down")
+	ok("holdout", "2%", "--of", "0")
+	ok("holdout", "5%", "--of", "2026-01-01")
+	require.Equal(t, exitError, run("holdout", "5%", "--of", "1").code, "it keeps another ranking")
+	require.Equal(t, exitError, run("holdout", "5%", "--of", "99").code)
+	require.Equal(t, exitUsage, run("holdout", "5%", "--of", "yesterday").code)
+	require.Equal(t, exitUsage, run("holdout", "500%").code)
+	ok("set", "scale=36h")
+	ok("holdout", "5%")
+	ok("drop", "holdout")
+	ok("holdout", "1%")
+	ok("drop", "holdout")
 	ok("history")
 	ok("history", "--limit", "1")
 	golden(t, "ranking-live.txt", anySpaces.ReplaceAllString(anyMoment.ReplaceAllString(transcript, "2026-03-06 12:00:00"), "\n"))
@@ -144,6 +158,10 @@ func TestRankingLiveUsageErrors(t *testing.T) {
 		"control":             {"set", "scale=1h", "--as", "control"},
 		"drop whom":           {"drop"},
 		"promote whom":        {"promote", "a", "b"},
+		"promote anyhow":      {"promote", "a", "--anyway"},
+		"limits of nothing":   {"set", "scale=1h", "--limits", "rejects=10%"},
+		"unknown limit":       {"set", "--as", "a", "--share", "10%", "--limits", "joy=10%"},
+		"limit of zero":       {"set", "--as", "a", "--share", "10%", "--limits", "rejects=0"},
 		"revert where":        {"revert"},
 		"revert to a word":    {"revert", "yesterday"},
 		"revert to before":    {"revert", "--", "-1"},

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -31,8 +32,12 @@ func newServeCommand() *cobra.Command {
 			"Without a configuration everything runs in this process, on 127.0.0.1:8080.",
 	}
 	demo := cmd.Flags().Bool("demo", false, "put 5,000 made-up items, 8 readers (u_1 to u_8) and a network of 300 authors into the stores, and something new every few seconds; 6 more readers (r_rust, r_food, …) are simulated for a minute; embedded, they have a directory of their own")
+	feeds := cmd.Flags().StringArray("rss", nil, "with --demo: the entries of this web feed, a URL or a file, in place of made-up items; may be repeated")
 	return withConfig(cmd, func(cmd *cobra.Command, cfg configs.Config) error {
-		return serve(cmd, cfg, *demo)
+		if len(*feeds) > 0 && !*demo {
+			return &usageError{cmd.CommandPath(), errors.New("--rss requires --demo; \"freshet ingest --rss\" uploads the entries of feeds to a server")}
+		}
+		return serve(cmd, cfg, *demo, server.WithDemoFeeds(*feeds))
 	})
 }
 
@@ -199,5 +204,18 @@ func health(ctx context.Context, client *http.Client, out io.Writer, server stri
 	if res.StatusCode != http.StatusOK {
 		return fmt.Errorf("the server is not ready: it answered %s", res.Status)
 	}
+	if !isReadiness(body) {
+		return fmt.Errorf("%s is not a Freshet server, whose /readyz lists its dependencies; correct --server or server.addr", server)
+	}
 	return nil
+}
+
+// isReadiness reports whether a response is one of /readyz: other servers answer 200 to any path.
+func isReadiness(body []byte) bool {
+	var e struct {
+		Data struct {
+			Dependencies map[string]any `json:"dependencies"`
+		} `json:"data"`
+	}
+	return json.Unmarshal(body, &e) == nil && e.Data.Dependencies != nil
 }

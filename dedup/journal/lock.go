@@ -1,8 +1,10 @@
 package journal
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -24,4 +26,17 @@ func LockDir(dir string) (io.Closer, error) {
 		return nil, fmt.Errorf("the directory is in use by another process; stop it, or give this one a data_dir of its own: %s", dir)
 	}
 	return lock, nil
+}
+
+// InspectLock returns an error if the user of this process may not open the file of the lock, as [LockDir]
+// does. It changes nothing. What does not exist is no error.
+func InspectLock(dir string) error {
+	f, err := os.OpenFile(filepath.Join(dir, LockName), os.O_RDWR, 0)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("lock the directory: %w", err)
+	}
+	return f.Close()
 }

@@ -67,12 +67,17 @@ func (s *Store) untrusted() bool { return s.jump.Suspect && s.jump.Ran < trustAf
 func (s *Store) follow(now time.Time) error {
 	s.rolling.Lock()
 	defer s.rolling.Unlock()
-	if s.jumped(now) {
+	jumped, day := s.jumped(now), feed.DayOf(now)
+	if jumped || day > s.today {
+		if err := s.inPlace(); err != nil {
+			return fmt.Errorf("%w: %w", dedup.ErrUnavailable, err)
+		}
+	}
+	if jumped {
 		if err := s.noteJump(now); err != nil {
 			return fmt.Errorf("%w: after the clock has jumped: %w", dedup.ErrUnavailable, err)
 		}
 	}
-	day := feed.DayOf(now)
 	if day > s.today {
 		if err := s.rollOver(day, now); err != nil {
 			return err
@@ -152,6 +157,9 @@ func (s *Store) checkClock() {
 	}
 	s.rolling.Lock()
 	defer s.rolling.Unlock()
+	if s.inPlace() != nil {
+		return // what is there now belongs to others; calls report it
+	}
 	at := now.UnixMilli()
 	moved := at - s.looked
 	if moved > 0 && s.jump.Suspect {

@@ -3,6 +3,7 @@ package memory
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -100,6 +101,17 @@ func cutSuffix(file string) (name, suffix string) {
 		}
 	}
 	return file, ""
+}
+
+// inPlace returns an error if the directory was removed or replaced since it was opened, by a volume
+// that was mounted over it or by a restored backup: what is at its path then belongs to others, and
+// must be neither written nor deleted.
+func (s *Store) inPlace() error {
+	there, err := os.Stat(s.dir)
+	if s.dir != "" && (errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(s.is, there)) {
+		return fmt.Errorf("%s: it was removed or replaced while it was open: restart the server", s.dir)
+	}
+	return nil
 }
 
 // outsideWindow reports whether day is outside the window that ends at present.

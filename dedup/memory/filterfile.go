@@ -116,7 +116,10 @@ func Inspect(dir string) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	errs := []error{err}
+	if err != nil {
+		return err
+	}
+	errs := []error{journal.InspectLock(dir)}
 	for _, f := range files {
 		path := filepath.Join(dir, f.name)
 		if f.suffix == journalSuffix {

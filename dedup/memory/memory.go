@@ -36,6 +36,7 @@ type Store struct {
 	log   *slog.Logger
 	kind  journal.Kind // journal kind of a claim
 	lock  io.Closer
+	is    os.FileInfo // the directory as it was opened
 
 	// gate is held for reading to change today's filter or journal, and for writing to replace either
 	// of them.
@@ -111,7 +112,10 @@ func Open(dir string, cfg dedup.Config, clock feed.Clock, opts ...Option) (*Stor
 	if s.lock, err = journal.LockDir(dir); err != nil {
 		return nil, err
 	}
-	if err := s.restore(); err != nil {
+	if s.is, err = os.Stat(dir); err == nil {
+		err = s.restore()
+	}
+	if err != nil {
 		if s.journal != nil {
 			_ = s.journal.Close()
 		}

@@ -146,7 +146,7 @@ func (s *Store) logUnfolded(day feed.Day, err error) {
 // Close stops the store and releases the directory. If a delivery is an impression, it first folds
 // the journals into filters, waiting as long as ctx allows. A failed fold is not an error and is
 // only logged: the next start reads the journals. An error means that a journal did not reach the
-// disk. Closing twice is harmless.
+// disk. A directory that was replaced is left as it is. Closing twice is harmless.
 func (s *Store) Close(ctx context.Context) error {
 	s.gate.Lock()
 	closed := s.closed
@@ -173,8 +173,13 @@ func (s *Store) Close(ctx context.Context) error {
 	if !s.jumped(now) {
 		s.seen.Store(now.UnixMilli()) // otherwise the next start must detect the jump
 	}
-	s.saveClock()
 	err := s.journal.Close()
+	moved := s.inPlace()
+	if moved != nil {
+		s.log.Warn("The day's journal is not folded into a filter file, and nothing is written to what is there now.", "day", s.today.String(), "error", moved)
+		return errors.Join(err, s.lock.Close())
+	}
+	s.saveClock()
 	if err == nil && s.cfg.Served {
 		s.clampPending(now.UnixMilli())
 		s.unfolded = append(s.unfolded, s.current)

@@ -30,7 +30,10 @@ type Config struct {
 	After   time.Duration // how long an outage of Redis has an effect
 	Every   time.Duration // the pause between two checks
 	Timeout time.Duration // of one check
-	Logger  *slog.Logger
+	// Restarted returns how long ago Redis was started, if it had impressions before: an outage that
+	// ended before this server started is otherwise unknown to it. It may be nil.
+	Restarted func(context.Context) (ago time.Duration, used bool, err error)
+	Logger    *slog.Logger
 }
 
 // Open checks for markers before it returns; Run repeats the check.
@@ -41,7 +44,22 @@ type Config struct {
 func Open(ctx context.Context, filters dedup.Filters, markers dedup.OutageMarkers, cfg Config) *Watch {
 	w := &Watch{Filters: filters, markers: markers, cfg: cfg, began: time.Now()} //nolint:forbidigo // a monotonic time, which no jump of the clock changes
 	w.checkMarkers(ctx)
+	w.checkRestart(ctx)
 	return w
+}
+
+// checkRestart counts a restart of Redis shortly before this server started as an outage. If it cannot be
+// read, only the markers tell.
+func (w *Watch) checkRestart(ctx context.Context) {
+	if w.cfg.Restarted == nil {
+		return
+	}
+	asking, cancel := context.WithTimeout(ctx, w.cfg.Timeout)
+	defer cancel()
+	ago, used, err := w.cfg.Restarted(asking)
+	if err == nil && used && ago < w.cfg.After {
+		w.extend(w.cfg.After - ago)
+	}
 }
 
 // Run checks for markers periodically until ctx ends.

@@ -92,6 +92,30 @@ func TestRecoveryDuration(t *testing.T) {
 	}
 }
 
+// TestRecoveryAfterRestart checks that a server that starts after Redis was started again counts that as an
+// outage, in which other servers may have answered, unless Redis was new.
+func TestRecoveryAfterRestart(t *testing.T) {
+	for name, c := range map[string]struct {
+		ago   time.Duration
+		used  bool
+		err   error
+		lasts int
+	}{
+		"just before": {3 * time.Second, true, nil, 9},
+		"long ago":    {10 * time.Second, true, nil, 0},
+		"new":         {3 * time.Second, false, nil, 0},
+		"unknown":     {0, true, errors.New("no permission"), 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				cfg := config(slog.DiscardHandler)
+				cfg.Restarted = func(context.Context) (time.Duration, bool, error) { return c.ago, c.used, c.err }
+				assert.Equal(t, c.lasts, lasts(Open(t.Context(), nil, &markers{}, cfg)))
+			})
+		})
+	}
+}
+
 // TestRecoveryUntilMarkerRemoved checks that the recovery ends two checks after the last note
 // is removed.
 func TestRecoveryUntilMarkerRemoved(t *testing.T) {

@@ -123,3 +123,17 @@ func ShardOf(agent string, shards int) int {
 func (s *Store) filter(agent string, day feed.Day, shards int) string {
 	return s.keys.Filter(day, ShardOf(agent, shards), shards)
 }
+
+// InUse reports whether impressions of today or yesterday have been recorded.
+func (s *Store) InUse(ctx context.Context, now time.Time) (bool, error) {
+	for _, day := range []feed.Day{feed.DayOf(now), feed.DayOf(now) - 1} {
+		err := s.client.Get(ctx, s.keys.Shards(day)).Err()
+		if err == nil {
+			return true, nil
+		}
+		if !errors.Is(err, redis.Nil) {
+			return false, contractError("read whether there are filters", err)
+		}
+	}
+	return false, nil
+}

@@ -27,3 +27,15 @@ func identify(dir string) (string, error) {
 	id = rand.Text()
 	return id, os.WriteFile(path, []byte(id+"\n"), 0o600)
 }
+
+// inspectID returns an error if the user of this process may not read the name of the directory.
+func inspectID(dir string) error {
+	f, err := os.Open(filepath.Join(dir, idFile))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	}
+	return f.Close()
+}

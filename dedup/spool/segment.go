@@ -32,16 +32,18 @@ type segment struct {
 var errNotAFile = errors.New("it is not a regular file")
 
 // Inspect returns an error that wraps [journal.ErrVersion] if a segment in the directory has a format
-// that this version does not read. It changes nothing. Others that cannot be read are set aside when
-// they are needed. A missing directory is no error.
+// that this version does not read, and one that wraps [fs.ErrPermission] if a file there belongs to another
+// user. It changes nothing. Other segments that cannot be read are set aside when they are needed. A missing
+// directory is no error.
 func Inspect(dir string) error {
 	names, err := filepath.Glob(filepath.Join(dir, "*"+suffix))
-	errs := []error{err}
+	errs := []error{cmp.Or(err, journal.InspectLock(dir), inspectID(dir))}
 	for _, name := range names {
 		if _, err := regular(name); err != nil {
 			continue
 		}
-		if err := journal.Inspect(name); errors.Is(err, journal.ErrVersion) {
+		err := journal.Inspect(name)
+		if errors.Is(err, journal.ErrVersion) || errors.Is(err, fs.ErrPermission) {
 			errs = append(errs, err)
 		}
 	}

@@ -22,15 +22,16 @@ const (
 	Trending
 	Discovery
 	Promoted
+	CoReaders // who read what together is unknown
 )
 
-var names = []string{"recall", "dedup", "session", "catalog", "timeline", "social", "why", "following", "trending", "discovery", "promoted"}
+var names = []string{"recall", "dedup", "session", "catalog", "timeline", "social", "why", "following", "trending", "discovery", "promoted", "co_readers"}
 
 // total has all its series from the start, so that a rate over the first error is not lost.
 var total = func() (series []prometheus.Counter) {
 	vec := promauto.NewCounterVec(prometheus.CounterOpts{
 		Name: "freshet_degraded_total",
-		Help: "Answers that lack a part, by part: recall, dedup, session, catalog, timeline, social, why; for home also following, trending, discovery, promoted; for the guest feed also trending, promoted.",
+		Help: "Answers that lack a part, by part: recall, dedup, session, catalog, timeline, social, why, co_readers; for home also following, trending, discovery, promoted; for the guest feed also trending, promoted.",
 	}, []string{"part"})
 	for _, name := range names {
 		series = append(series, vec.WithLabelValues(name))

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/internal/convert"
 	"github.com/freshet/freshet/internal/safego"
 )
@@ -113,7 +115,7 @@ type Comparison struct {
 	A        feed.Ranking   `json:"a"`
 	B        feed.Ranking   `json:"b"`
 	Notes    []string       `json:"notes,omitempty"`    // further effects of the changes to A and B
-	LeftOut  []string       `json:"left_out,omitempty"` // the parts of A and B that are not known for At
+	LeftOut  []string       `json:"left_out,omitempty"` // the parts of A and B that are not known for At, for some agents at least
 	Figures  Summary        `json:"figures"`
 	PerAgent []AgentFigures `json:"per_agent"` // in the order of the request
 	Lists    *Lists         `json:"lists,omitempty"`
@@ -130,19 +132,28 @@ func Compare(ctx context.Context, from Source, p Pair) (Comparison, error) {
 	if out.LeftOut != nil { // also of the factors of listed items
 		p.A, p.B = p.A.WithoutLive(), p.B.WithoutLive()
 	}
+	later := make([]bool, len(p.Agents)) // something was learned later
 	err := safego.Each(ctx, len(p.Agents), atOnce, func(ctx context.Context, i int) error {
 		duel, err := rankBoth(ctx, from, &p, p.Agents[i])
 		if err != nil {
 			return fmt.Errorf("agent %s: %w", p.Agents[i], err)
 		}
+		later[i] = duel.interest.Learned.Since(p.At)
 		out.PerAgent[i] = duel.figures(p.Agents[i])
 		if p.Lists {
-			out.Lists, err = duel.lists(ctx, from, &p)
+			of := p
+			if later[i] {
+				of.A, of.B = p.A.WithoutLearned(), p.B.WithoutLearned()
+			}
+			out.Lists, err = duel.lists(ctx, from, &of)
 		}
 		return err
 	})
 	if err != nil {
 		return Comparison{}, err
+	}
+	if slices.Contains(later, true) && (p.A.Learned.On() || p.B.Learned.On()) {
+		out.LeftOut = append(out.LeftOut, api.LeftOutLearned)
 	}
 	out.Figures = Summarize(out.PerAgent)
 	return out, nil

@@ -348,6 +348,17 @@ func TestCompareLeftOut(t *testing.T) {
 		assert.InDelta(t, 1, p.Popularity, 0, p.ID)
 		assert.Equal(t, offline.MoveSame, p.Move, p.ID)
 	}
+
+	taught := ranking(t, "learned.tags=5")
+	for at, want := range map[int64][]string{now.Unix(): nil, now.Unix() + 3600: {api.LeftOutLive, api.LeftOutLearned}} {
+		s.profiles["u_1"] = feed.Profile{Learned: feed.Learned{At: at, Features: []feed.LearnedFeature{{Evidence: 9}}}}
+		got, err := offline.Compare(t.Context(), s, offline.Pair{A: taught, B: live, Agents: []string{"u_1"}, At: now, K: 6, Lists: true})
+		require.NoError(t, err)
+		if want == nil {
+			want = []string{api.LeftOutLive}
+		}
+		assert.Equal(t, want, got.LeftOut)
+	}
 }
 
 func TestReplayRefuses(t *testing.T) {

@@ -40,10 +40,11 @@ type Placed struct {
 	UpdateTime int64    `json:"update_time"` // Unix seconds
 	Age        int64    `json:"age"`         // seconds
 	Score      float32  `json:"score"`
+	CoReaders  float32  `json:"co_readers,omitempty"` // their factor in the score; 0 if they change no score
 	Factors
 }
 
-// Factors are the factors of a score: relevance × decay × popularity.
+// Factors are the factors of a score, relevance × decay × popularity, without that of co-readers.
 type Factors struct {
 	Relevance       float64     `json:"relevance"`
 	Decay           float64     `json:"decay"`
@@ -69,7 +70,7 @@ func (d *duel) lists(ctx context.Context, from Source, p *Pair) (*Lists, error) 
 			ranks[i], ranks[1-i] = j+1, other[c.Group]
 			both[i][j] = Placed{
 				Rank: ranks[i], OtherRank: ranks[1-i], Move: moved(ranks[0], ranks[1]), ID: c.ID, Group: c.Group, Title: it.Title, Tags: it.Tags,
-				UpdateTime: c.UpdateTime, Age: d.at.Unix() - c.UpdateTime, Score: c.Score, Factors: factors[j],
+				UpdateTime: c.UpdateTime, Age: d.at.Unix() - c.UpdateTime, Score: c.Score, CoReaders: c.CoRead, Factors: factors[j],
 			}
 		}
 	}

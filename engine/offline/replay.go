@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -65,7 +66,7 @@ type Replayed struct {
 //
 // It uses the present catalog and profiles: deletions and changes since are unknown, and
 // popularity counts the likes that items have today. The clicks themselves must not help their
-// items: live popularity does not count, and what was learned about a reader only if nothing was
+// items: live popularity and co-readers do not count, and what was learned about a reader only if nothing was
 // learned at the click or after it.
 func Replay(ctx context.Context, from Source, clicks []Click, n int, rankings []feed.Ranking) (Replayed, error) {
 	out := Replayed{Rankings: rankings, Depth: n}
@@ -86,9 +87,11 @@ func Replay(ctx context.Context, from Source, clicks []Click, n int, rankings []
 	if slices.Contains(learned, true) {
 		out.LeftOut = append(out.LeftOut, api.LeftOutLearned)
 	}
-	if !slices.Equal(before.withoutLive, rankings) {
-		out.LeftOut = append(out.LeftOut, api.LeftOutLive)
+	for i, r := range rankings {
+		out.LeftOut = append(out.LeftOut, api.LeftOut(before.withoutLive[i], r)...)
 	}
+	slices.Sort(out.LeftOut)
+	out.LeftOut = slices.Compact(out.LeftOut)
 	return out, err
 }
 
@@ -316,7 +319,8 @@ func (p *Paired) Margin() (margin float64, ok bool) {
 		return 0, false
 	}
 	mean, squares := p.Mean(), 0.0
-	for _, of := range p.agents {
+	for _, agent := range slices.Sorted(maps.Keys(p.agents)) { // so that the sum is the same every time
+		of := p.agents[agent]
 		off := of.sum - float64(of.clicks)*mean
 		squares += off * off
 	}

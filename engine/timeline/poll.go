@@ -33,6 +33,8 @@ const (
 	// position in the timeline: it arrives [social.LateAfter] after its date at most, ids of one
 	// second have no order, and lists lag a moment.
 	orderFor = 2 * social.LateAfter
+	// aheadMost is how far in the future a point may be: the clocks of servers differ less.
+	aheadMost = 5 * time.Minute
 	// buildsPerCheck is how many expired lists one check rebuilds.
 	buildsPerCheck = 64
 )
@@ -103,6 +105,9 @@ func (w *Watcher) check(ctx context.Context, steps ...func(context.Context) erro
 func (w *Watcher) firstCheck(ctx context.Context, watch *Watch, since *Point) error {
 	r := w.round([]*Watch{watch}, w.readLate(ctx))
 	err := r.heads(ctx)
+	if since != nil {
+		since = r.reachable(watch, *since)
+	}
 	if since == nil {
 		if err != nil || !watch.whole {
 			list, err := w.stores.Posts.Pull(ctx, social.PullQuery{Reader: watch.agent, N: 1, Whole: true})
@@ -133,6 +138,23 @@ func (w *Watcher) firstCheck(ctx context.Context, watch *Watch, since *Point) er
 		return err
 	}
 	return nil
+}
+
+// reachable returns a point without what lies in the future, as the point of another deployment, or of
+// a clock that was ahead, may: nothing would be new for as long. Nil is the present head.
+func (r *round) reachable(w *Watch, p Point) *Point {
+	future := r.now
+	if r.late.upTo > 0 {
+		future = time.UnixMicro(r.late.upTo)
+	}
+	future = future.Add(aheadMost)
+	if p.Arrived > future.UnixMicro() {
+		p.Arrived = 0
+	}
+	if p.Position.At > future.Unix() && p.Position.Compare(w.newest) > 0 {
+		return nil
+	}
+	return &p
 }
 
 // named returns the head of an agent's timeline if the agent may see that post, and otherwise a

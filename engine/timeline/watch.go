@@ -116,7 +116,8 @@ func (w *Watcher) Watch(ctx context.Context, agent string, since *social.Positio
 	return w.WatchFrom(ctx, agent, &Point{Position: *since})
 }
 
-// WatchFrom is [Watcher.Watch] from a point, which reports late posts exactly once.
+// WatchFrom is [Watcher.Watch] from a point, which reports late posts exactly once. A point more than
+// five minutes in the future counts as none.
 func (w *Watcher) WatchFrom(ctx context.Context, agent string, since *Point) (*Watch, error) {
 	if err := social.CheckAgent(agent); err != nil {
 		return nil, err
@@ -136,6 +137,21 @@ func (w *Watcher) WatchFrom(ctx context.Context, agent string, since *Point) (*W
 	return watch, nil
 }
 
+// Occupants is the maximum number of places that [Watcher.Occupy] gives at once.
+const Occupants = 16
+
+// occupant counts the places of [Watcher.Occupy] among those of agents. No agent has this id.
+const occupant = ""
+
+// Occupy reserves a place for another stream of the server, which counts as a watch. The caller must
+// call leave once; ended is closed when the server stops. The errors are those of [Watcher.Watch].
+func (w *Watcher) Occupy() (leave func(), ended <-chan struct{}, err error) {
+	if err := w.enter(occupant); err != nil {
+		return nil, nil, err
+	}
+	return func() { w.leave(occupant) }, w.end, nil
+}
+
 // enter reserves a place for a watch.
 func (w *Watcher) enter(agent string) error {
 	w.mu.Lock()
@@ -143,7 +159,9 @@ func (w *Watcher) enter(agent string) error {
 	switch {
 	case w.ended || w.most > 0 && w.open >= w.most:
 		return feed.Errorf(feed.ErrBusy, "this server has reached its limit of open streams, or is stopping; try again later")
-	case w.of[agent] >= AgentWatches:
+	case agent == occupant && w.of[agent] >= Occupants:
+		return feed.Errorf(feed.ErrBusy, "this server has reached its limit of open streams of changes; close one, or try another server")
+	case agent != occupant && w.of[agent] >= AgentWatches:
 		return feed.Errorf(feed.ErrTooMany, "this agent has reached its limit of open streams; close one")
 	}
 	w.open++
@@ -223,10 +241,21 @@ func (w *Watch) Close() {
 	if len(of) == 0 {
 		delete(w.w.watches, w.agent)
 	}
-	w.w.open--
-	w.w.of[w.agent]--
-	if w.w.of[w.agent] == 0 {
-		delete(w.w.of, w.agent)
+	w.w.left(w.agent)
+}
+
+// leave gives up a place.
+func (w *Watcher) leave(agent string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.left(agent)
+}
+
+func (w *Watcher) left(agent string) {
+	w.open--
+	w.of[agent]--
+	if w.of[agent] == 0 {
+		delete(w.of, agent)
 	}
 	watchesOpen.Dec()
 }

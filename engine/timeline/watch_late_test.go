@@ -94,6 +94,47 @@ func TestWatchLatePosts(t *testing.T) {
 	}
 }
 
+// TestWatchFromTheFuture checks that a watch from a point that cannot be one of its timeline begins at
+// the present head: with the clock of another deployment, or one that was ahead, it would be silent
+// until then. A post that is dated in the future is a point of its timeline.
+func TestWatchFromTheFuture(t *testing.T) {
+	t.Parallel()
+	for name, source := range sourcesOfPosts {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWatching(t, 0)
+			author := source(w)
+			head := w.publish(author, public)
+			ahead := social.Position{At: w.Now().Add(24 * time.Hour).Unix(), ID: "post:x"}
+			for _, arrived := range []int64{0, ahead.At * 1e6} {
+				w.Advance(10 * time.Minute)
+				p := timeline.Point{Position: ahead, Arrived: arrived}
+				watch, err := w.watcher.WatchFrom(t.Context(), "r", &p)
+				require.NoError(t, err)
+				require.Equal(t, head.Position(), watch.Start())
+				require.LessOrEqual(t, watch.StartPoint().Arrived, w.Now().UnixMicro())
+				w.silent(watch)
+				head = w.publish(author, public)
+				w.told(watch, 1, head)
+				w.arrive(author, 3*time.Minute)
+				w.Advance(2 * time.Second)
+				w.told(watch, 1, head)
+				watch.Close()
+			}
+			resumed, err := w.watcher.WatchFrom(t.Context(), "r", &timeline.Point{Position: head.Position(), Arrived: ahead.At * 1e6})
+			require.NoError(t, err)
+			t.Cleanup(resumed.Close)
+			require.Equal(t, head.Position(), resumed.Start())
+			w.silent(resumed)
+			w.arrive(author, 3*time.Minute)
+			w.Advance(2 * time.Second)
+			w.told(resumed, 1, head)
+			near := social.Position{At: w.Now().Add(4 * time.Minute).Unix(), ID: "post:x"}
+			require.Equal(t, near, w.watch("r", near).Start(), "clocks differ")
+		})
+	}
+}
+
 // TestWatchResumesLatePosts checks that a watch that goes on from news reports each late post once,
 // and one that goes on from a position alone none of before.
 func TestWatchResumesLatePosts(t *testing.T) {

@@ -116,6 +116,7 @@ type Experiment struct {
 	Name    string       `json:"name"`
 	Share   float64      `json:"share"` // 0 to 1
 	Ranking feed.Ranking `json:"ranking"`
+	Limits  feed.Limits  `json:"limits,omitzero"` // its guardrails
 }
 
 // Upload is the outcome of uploading items, counts or events of other systems.
@@ -150,4 +151,25 @@ type AgentProfile struct {
 	feed.Profile
 	Learned []feed.LearnedGain `json:"learned,omitempty"` // largest effect first
 	Tag     string             `json:"-"`                 // value of the ETag header; identifies the declared profile, for conditional changes of it
+}
+
+// Change is a line of GET /v1/changes: a change, or only the cursor after the last one, if Type is "".
+type Change struct {
+	Cursor string      `json:"cursor"`
+	Type   string      `json:"type,omitempty"`
+	Data   *ChangeData `json:"data,omitempty"`
+}
+
+// ChangeData says what a [Change] is about.
+type ChangeData struct {
+	At int64 `json:"at"` // Unix seconds
+	// ID is the post, or the group or event.
+	ID string `json:"id,omitempty"`
+	// AgentID is who follows, likes, blocks, joins or leaves, or whom the change concerns: who is
+	// mentioned or invited, and the author of the post that a reply answers.
+	AgentID  string `json:"agent_id,omitempty"`
+	AuthorID string `json:"author_id,omitempty"` // the followed agent, or the post's author
+	OtherID  string `json:"other_id,omitempty"`  // who is blocked
+	OwnerID  string `json:"owner_id,omitempty"`  // whose group it is
+	ReplyTo  string `json:"reply_to,omitempty"`  // the post that a reply answers
 }

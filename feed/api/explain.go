@@ -30,9 +30,26 @@ const (
 
 // The parts of a ranking that an answer about a past moment leaves out.
 const (
-	LeftOutLive    = "live_popularity" // what readers click and like
+	LeftOutCoRead  = "co_readers"      // what those who have read the same read
 	LeftOutLearned = "learned"         // what was learned about the reader
+	LeftOutLive    = "live_popularity" // what readers click and like
 )
+
+// LeftOut names what a ranking lacks of another one that it was made of by [feed.Ranking.WithoutLive]
+// and [feed.Ranking.WithoutLearned]:
+// nil if nothing.
+func LeftOut(from, of feed.Ranking) (names []string) {
+	if from.CoRead.On() != of.CoRead.On() {
+		names = append(names, LeftOutCoRead)
+	}
+	if from.Learned.On() != of.Learned.On() {
+		names = append(names, LeftOutLearned)
+	}
+	if from.LivePopularity() != of.LivePopularity() {
+		names = append(names, LeftOutLive)
+	}
+	return names
+}
 
 // Explanation describes the result of a refresh and the reasons for it. Candidates are in recall
 // order: by score, then newer first, then by id. Those of home are grouped by source, because
@@ -87,14 +104,17 @@ type Explained struct {
 	Decay      float64 `json:"decay"`
 	// Base and Affinity are set for candidates of following, trending and promoted in home, which
 	// score Base × Decay × Popularity.Factor × Affinity.Factor. Other candidates score
-	// Relevance.Total × Decay × Popularity.Factor.
+	// Relevance.Total × Decay × Popularity.Factor × CoReaders.Factor.
 	Base     float64   `json:"base,omitempty"`
 	Affinity *Affinity `json:"affinity,omitempty"`
 	// Relevance and Popularity are nil if the recall source no longer holds the item.
 	Relevance  *Relevance  `json:"relevance,omitempty"`
 	Popularity *Popularity `json:"popularity,omitempty"`
-	Outcome    Outcome     `json:"outcome"`
-	Day        string      `json:"day,omitempty"` // for seen and ShownBefore: the day of the filter, YYYYMMDD
+	// CoReaders is nil if those who have read the same change no score of the refresh, or not that of
+	// this candidate.
+	CoReaders *CoReaders `json:"co_readers,omitempty"`
+	Outcome   Outcome    `json:"outcome"`
+	Day       string     `json:"day,omitempty"` // for seen and ShownBefore: the day of the filter, YYYYMMDD
 	// ShownBefore reports that the item is shown although a filter contains it, because nothing
 	// unseen is left (dedup.when_exhausted: oldest).
 	ShownBefore bool `json:"shown_before,omitempty"`
@@ -144,6 +164,24 @@ type Popularity struct {
 	// Readers who clicked or liked it; nil if there are none.
 	Readers2h *Readers `json:"readers_2h,omitempty"`
 	Readers2d *Readers `json:"readers_2d,omitempty"`
+	// Of half-lives that a setting names: those that the ranking weights.
+	Readers1h *Readers `json:"readers_1h,omitempty"`
+	Readers6h *Readers `json:"readers_6h,omitempty"`
+	Readers1d *Readers `json:"readers_1d,omitempty"`
+	Readers7d *Readers `json:"readers_7d,omitempty"`
+}
+
+// CoReaders is the factor of those who have read what the agent has read and this item:
+//
+//	(readers × Own + Mean) / (readers + 1)
+//
+// with the number of the item's readers.
+type CoReaders struct {
+	Factor float64 `json:"factor"`
+	// Own is the item's own factor, by [feed.CoRead.Factor], and Mean the mean of the candidates of the
+	// refresh. Both are nil if fewer than three people stand behind Own.
+	Own  *float64 `json:"own,omitempty"`
+	Mean *float64 `json:"mean,omitempty"`
 }
 
 // Readers is one count of an item's live popularity.
@@ -203,6 +241,8 @@ const (
 	ReasonLearned  ReasonType = "learned"  // the agent has clicked or liked items that share the value: a tag, an author, a language or a word
 	ReasonFresh    ReasonType = "fresh"    // the item's age makes its score much higher than that of an item a day old
 	ReasonPopular  ReasonType = "popular"  // popularity makes its score much higher
+	ReasonCoRead   ReasonType = "co_read"  // at least three people who have read what the agent has read also read it
+	ReasonSameTag  ReasonType = "same_tag" // of a related item: both have the value, a tag
 	ReasonExplore  ReasonType = "explore"  // it was drawn at random for its position; always the first reason
 )
 

@@ -171,6 +171,9 @@ func describeType(t reflect.Type) string {
 	return "an object"
 }
 
+// Names returns the names of the fields that [Unmarshal] accepts for into, a pointer to a struct.
+func Names(into any) []string { return fieldNames(reflect.TypeOf(into).Elem()) }
+
 // fieldNames returns the names of the fields that an object of this type may have.
 func fieldNames(t reflect.Type) (names []string) {
 	for _, f := range reflect.VisibleFields(t) {

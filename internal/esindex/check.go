@@ -2,9 +2,7 @@ package esindex
 
 import (
 	"context"
-	"maps"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -20,29 +18,34 @@ func Ping(ctx context.Context, client Client, index string) error {
 		return unavailable(ctx, err)
 	}
 	defer func() { _ = res.Body.Close() }()
-	if err = readAnswer(ctx, res, http.MethodHead, nil); forbidden(err) && fromElasticsearch(res) {
+	if err = readAnswer(ctx, res, http.MethodHead, nil); Forbidden(err) && fromElasticsearch(res) {
 		return Do(ctx, client, http.MethodHead, "/"+index, "", nil, nil)
 	}
 	return err
 }
 
-// WithoutSource returns the indices that do not store documents as they were sent, because a
-// template disables or filters _source. It leaves out indices that do not exist, or whose mapping
-// this user may not read.
-func WithoutSource(ctx context.Context, client Client, indices []string) (without []string, err error) {
+// Stored has the properties of the documents of an index, by its mapping.
+type Stored struct {
+	Whole bool // they are stored as they were sent: no template disables or filters _source
+	Items bool // Freshet has created the index for items
+}
+
+// StoredIn reads the mappings of indices. It leaves out indices that do not exist, and those of which there is
+// nothing to say: their documents are whole, and no items.
+func StoredIn(ctx context.Context, client Client, indices []string) (map[string]Stored, error) {
 	var found map[string]struct {
 		Mappings mapping `json:"mappings"`
 	}
-	err = Ask(ctx, client, http.MethodGet, "/"+strings.Join(indices, ",")+"/_mapping", "ignore_unavailable=true&filter_path=*.mappings._source,error,status", nil, &found)
-	if forbidden(err) || Missing(err) {
+	parameters := "ignore_unavailable=true&filter_path=*.mappings._source,*.mappings.properties." + DefaultTitleTokens + ".type,error,status"
+	err := Ask(ctx, client, http.MethodGet, "/"+strings.Join(indices, ",")+"/_mapping", parameters, nil, &found)
+	if Missing(err) {
 		return nil, nil
 	}
-	for _, name := range slices.Sorted(maps.Keys(found)) {
-		if found[name].Mappings.Source.lacking() {
-			without = append(without, name)
-		}
+	stored := make(map[string]Stored, len(found))
+	for name, of := range found {
+		stored[name] = Stored{Whole: !of.Mappings.Source.lacking(), Items: len(of.Mappings.Properties) > 0}
 	}
-	return without, err
+	return stored, err
 }
 
 // CheckVersion returns the version of the server.

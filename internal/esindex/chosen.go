@@ -61,7 +61,7 @@ func effect(name, value string) (effect string, breaks bool) {
 // CheckSettings returns the settings that stop reads or writes, of an index and of its indices of
 // profiles and rankings. An index that does not exist has none.
 func CheckSettings(ctx context.Context, client Client, index string) ([]Chosen, error) {
-	names := slices.AppendSeq([]string{"index.write.wait_for_active_shards", "index.default_pipeline", "index.final_pipeline"}, maps.Keys(blocked))
+	names := append([]string{"index.write.wait_for_active_shards", "index.default_pipeline", "index.final_pipeline"}, slices.Sorted(maps.Keys(blocked))...)
 	beside, err := chosen(ctx, client, Agents(index)+","+Rankings(index), names) // these indices are never searched
 	if err != nil {
 		return nil, err

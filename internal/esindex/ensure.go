@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+
+	"github.com/freshet/freshet/feed"
 )
 
 // Agents returns the name of the index of profiles that belongs to an index of items.
@@ -93,14 +95,18 @@ func EnsureBeside(ctx context.Context, client Client, index string) (created []s
 }
 
 // AddFields adds the fields of folded tags, of languages and of the latest act to an index that an
-// older version of Freshet created without them.
-func AddFields(ctx context.Context, client Client, index string, f Fields) error {
+// older version of Freshet created without them, and those of the half-lives of a set.
+func AddFields(ctx context.Context, client Client, index string, f Fields, keep feed.HalfLives) error {
 	f = f.WithDefaults()
 	properties := object{
 		FoldedTags: foldedField, LangKeys: foldedField,
 		f.LastAct: object{"type": "long"}, f.Count2h: sumField, f.Count2d: sumField,
 	}
 	delete(properties, None)
+	for h := range keep.All() {
+		more := MoreFieldsOf(h)
+		properties[more.Sum], properties[more.Epoch], properties[more.Count] = sumField, object{"type": "keyword"}, sumField
+	}
 	return Ask(ctx, client, http.MethodPut, "/"+index+"/_mapping", "", object{"properties": properties}, nil)
 }
 

@@ -118,7 +118,7 @@ func (r *Report) join(in *inspection, name string) {
 	all.Untold, all.Loaded, all.Unloaded = all.Untold|one.Untold, all.Loaded&one.Loaded, all.Unloaded|one.Unloaded
 	all.UntoldID, all.Partial = all.UntoldID || one.UntoldID, all.Partial || one.Partial
 	all.Live, all.Folded, all.Traits = all.Live && one.Live, all.Folded && one.Folded, all.Traits.and(one.Traits)
-	all.Acts = all.Acts && one.Acts
+	all.Acts, all.More = all.Acts && one.Acts, all.More&one.More
 	all.Time.most = min(all.Time.most, one.Time.most)
 	one.Time.most = all.Time.most
 	if all.Tokens != one.Tokens {
@@ -169,6 +169,7 @@ func (in *inspection) run() {
 	if in.mapping.Source.lacking() {
 		in.problem("", "", false, "_source is disabled or filtered: the catalog can neither return complete items nor update them; live popularity is off")
 		in.schema.Untold, in.schema.Partial, in.schema.Live, in.schema.Acts = byAll, true, false, false
+		in.schema.More = 0
 	}
 }
 
@@ -375,9 +376,7 @@ func (in *inspection) traits() {
 func (in *inspection) live() {
 	const without = "live popularity is off"
 	sum := need{isSum, "a double with doc_values", without}
-	epoch := need{func(f property) bool {
-		return slices.Contains([]string{"keyword", "integer", "long"}, f.Type) && f.indexed() && f.docValues()
-	}, "a keyword or long, indexed and with doc_values", without}
+	epoch := need{isEpoch, "a keyword or long, indexed and with doc_values", without}
 	names, source := &in.schema.Fields, &in.schema.Source
 	sum2h := in.needs("sum_2h", names.Sum2h, &source.Sum2h, sum)
 	epoch2h := in.needs("epoch_2h", names.Epoch2h, &source.Epoch2h, epoch)
@@ -399,11 +398,17 @@ func (in *inspection) acts() {
 	count2d := in.needs("count_2d", names.Count2d, &source.Count2d, count)
 	hasCounts := count2h && count2d
 	in.schema.Acts = in.schema.Live && last && hasCounts
+	in.more()
 }
 
 // isSum reports whether a field can hold sums and counts. A float is too small for a sum at the end of
 // its epoch.
 func isSum(f property) bool { return f.Type == "double" && f.docValues() }
+
+// isEpoch reports whether a field can hold the numbers of epochs.
+func isEpoch(f property) bool {
+	return slices.Contains([]string{"keyword", "integer", "long"}, f.Type) && f.indexed() && f.docValues()
+}
 
 // need is what a field must be, and what is missing without it.
 type need struct {

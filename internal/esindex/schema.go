@@ -17,14 +17,15 @@ import (
 // Schema describes an index for the backends: the names of fields in queries, the places of their
 // values in documents, and the format of time.
 type Schema struct {
-	Fields Fields    // names in queries and sorts
-	Source Fields    // names in the document; different if a sub-field or an alias is queried
-	Time   TimeField // the update time
-	Tokens bool      // the token fields can be written and searched
-	Traits Traits    // the fields that pages are varied by
-	Live   bool      // live popularity can be written and used in ranking
-	Acts   bool      // so can the time of the latest act, and the counts at it
-	Folded bool      // the fields of folded tags and of languages can be written and searched
+	Fields Fields         // names in queries and sorts
+	Source Fields         // names in the document; different if a sub-field or an alias is queried
+	Time   TimeField      // the update time
+	Tokens bool           // the token fields can be written and searched
+	Traits Traits         // the fields that pages are varied by
+	Live   bool           // live popularity can be written and used in ranking
+	Acts   bool           // so can the time of the latest act, and the counts at it
+	More   feed.HalfLives // so can the sums of these further half-lives
+	Folded bool           // the fields of folded tags and of languages can be written and searched
 	// Langs are the values of the language field, separated by line breaks; "" means unknown.
 	Langs string
 	// Indices are the indices that the name resolves to, separated by commas; "" means the index of

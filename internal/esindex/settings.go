@@ -28,7 +28,7 @@ func settingsOf(ctx context.Context, client Client, index string) (set settings,
 		"index.max_result_window": &set.limits.hits, "index.max_terms_count": &set.limits.terms,
 		"index.max_docvalue_fields_search": &set.limits.docValues, "index.mapping.ignore_above": &set.ignoreAbove,
 	}
-	names := strings.Join(slices.AppendSeq([]string{"index.uuid"}, maps.Keys(numbers)), ",")
+	names := strings.Join(append([]string{"index.uuid"}, slices.Sorted(maps.Keys(numbers))...), ",")
 	err = Ask(ctx, client, http.MethodGet, "/"+index+"/_settings/"+names, "flat_settings=true&allow_no_indices=false", nil, &found)
 	uuids := make([]string, 0, len(found))
 	for _, name := range slices.Sorted(maps.Keys(found)) {

@@ -22,10 +22,20 @@ type Target struct {
 	Alias bool // Name is an alias, so a write can require one
 }
 
-// FindTarget returns the target for writes to an index: its write alias, or the name itself if that
-// is an alias. If there is no alias, or aliases may not be read, it is the existing index. If the
-// index does not exist, the error satisfies [Missing].
+// FindTarget is [CheckTarget] for a user who may be refused the aliases: the target is then the
+// index.
 func FindTarget(ctx context.Context, client Client, index string) (Target, error) {
+	target, err := CheckTarget(ctx, client, index)
+	if Forbidden(err) {
+		return Target{Name: index}, nil
+	}
+	return target, err
+}
+
+// CheckTarget returns the target for writes to an index: its write alias, or the name itself if that
+// is an alias. If there is no alias, it is the existing index. If the index does not exist, the error
+// satisfies [Missing].
+func CheckTarget(ctx context.Context, client Client, index string) (Target, error) {
 	plain := Target{Name: index}
 	if strings.ContainsAny(index, "*,") {
 		return plain, nil // no write can create it
@@ -35,9 +45,6 @@ func FindTarget(ctx context.Context, client Client, index string) (Target, error
 	}
 	// One request for both names: between two requests the index might be deleted.
 	err := Ask(ctx, client, http.MethodGet, "/"+index+","+WriteAlias(index)+"/_alias", "ignore_unavailable=true", nil, &found)
-	if forbidden(err) {
-		return plain, nil
-	}
 	if err != nil {
 		return plain, err
 	}
@@ -61,7 +68,8 @@ func FindTarget(ctx context.Context, client Client, index string) (Target, error
 	return Target{Name: WriteAlias(index), Alias: true}, nil
 }
 
-func forbidden(err error) bool {
+// Forbidden reports whether Elasticsearch refused a call because the user lacks a privilege.
+func Forbidden(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Status == http.StatusForbidden
 }
@@ -74,7 +82,7 @@ func addWriteAlias(ctx context.Context, client Client, index string) error {
 		return err
 	}
 	add := object{"actions": []object{{"add": object{"index": index, "alias": WriteAlias(index)}}}}
-	if err := Ask(ctx, client, http.MethodPost, "/_aliases", "", add, nil); err != nil && !forbidden(err) {
+	if err := Ask(ctx, client, http.MethodPost, "/_aliases", "", add, nil); err != nil && !Forbidden(err) {
 		return err
 	}
 	return nil

@@ -105,7 +105,7 @@ func TestWriter(t *testing.T) {
 	require.Equal(t, 2, made)
 
 	remove() // an index of an older version, without an alias, replaces it
-	send(t, client, http.MethodPut, "/"+index, "{}")
+	send(t, client, http.MethodPut, "/"+index, `{"mappings": {"dynamic": false}}`)
 	require.NoError(t, put(nobodys))
 	remove()
 	require.True(t, esindex.Missing(put(nobodys)), "it is looked for before each write")

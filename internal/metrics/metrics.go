@@ -15,7 +15,7 @@ var (
 	}, []string{"cache", "result"})
 	dropped = promauto.NewCounterVec(prometheus.CounterOpts{
 		Name: "freshet_signals_dropped_total",
-		Help: "Dropped impressions and acts, by the component that lost them: reports lose impressions, acts and members (of the distinct agents and authors, and of what exploration and promotions showed); learning and popularity lose acts.",
+		Help: "Dropped impressions and acts, by the component that lost them: reports lose impressions, acts and members (of the distinct agents and authors, and of what exploration and promotions showed); learning, popularity and co_readers lose acts.",
 	}, []string{"kind"})
 )
 
@@ -43,4 +43,5 @@ var (
 	DroppedMembers     = dropped.WithLabelValues("members")
 	DroppedLearning    = dropped.WithLabelValues("learning")
 	DroppedPopularity  = dropped.WithLabelValues("popularity")
+	DroppedCoReaders   = dropped.WithLabelValues("co_readers")
 )

@@ -25,8 +25,11 @@ var aboutTheCommand = []string{"ERR", "WRONGTYPE", "CROSSSLOT", "NOSCRIPT", "BUS
 var refusals = []string{
 	"NOAUTH", "WRONGPASS", "NOPERM", "DENIED", "EXECABORT", "ERR AUTH", "ERR Client sent AUTH", "ERR invalid password",
 	"ERR invalid username-password", "ERR operation not permitted", "ERR Client IP", "ERR illegal address", "ERR unknown command",
-	"ERR Protocol error", "ERR ACL failure in script", "ERR The user executing the script",
+	"ERR Protocol error", "ERR ACL failure in script", "ERR The user executing the script", unsupported,
 }
+
+// unsupported begins the reply of a proxy, such as Envoy, to a command that it does not know.
+const unsupported = "unsupported command"
 
 // cannotNow are other prefixes of replies by which a server, or a proxy in front of it, reports
 // that it cannot answer now.

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cespare/xxhash/v2"
+
 	"github.com/freshet/freshet/feed"
 )
 
@@ -232,7 +234,8 @@ type EventKey string
 
 const (
 	// EventCounts holds counts. Type: hash; impressions, the kinds of events, explored,
-	// explored_clicks, and a<n> for the n-th bucket of ages. TTL: 90 days after the last change.
+	// explored_clicks, a<n> for the n-th bucket of ages, and those of promotions, sources and
+	// positions. TTL: 90 days after the last change.
 	EventCounts EventKey = "counts"
 	// EventAgents counts the agents that the variant was shown to. Type: HyperLogLog. TTL: as
 	// [EventCounts].
@@ -246,6 +249,9 @@ const (
 	// EventSenders holds the number of the last batch of counts of each server, so that each batch
 	// counts once. Type: hash, server → number. TTL: 3 days after the last change.
 	EventSenders EventKey = "senders"
+	// EventCells, followed by the number of a column, holds a count for each bucket of agents. Type:
+	// string of 10,000 numbers of 32 bits. TTL: as [EventCounts].
+	EventCells EventKey = "cells"
 )
 
 // Event is the key of this kind for a variant and a day.
@@ -257,8 +263,20 @@ func (k Keys) Event(what EventKey, variant string, day feed.Day) string {
 // day, as a number of days since 1970. TTL: 90 days after the last change.
 func (k Keys) EventVariants() string { return k.prefix + "events:variants" }
 
+// EventReaders is the key of a sample of the agents that a run was shown to during an experiment. Type:
+// sorted set of hashes of agents, 8 bytes each, 20,000 at most; score = the hash's first 53 bits.
+// TTL: 90 days after the last change. Written by signals/events/redis.
+func (k Keys) EventReaders(run string) string { return k.agent("events:readers:", run) }
+
+// EventPages is the key of the pages that an agent was given during experiments, by the hash of the
+// agent's id. Type: list of records of 130 bytes for 20 items, 50 at most. TTL: 24 h after the last
+// page. Written by signals/events/redis.
+func (k Keys) EventPages(agent uint64) string {
+	return k.agent("events:pages:", strconv.FormatUint(agent, 36))
+}
+
 // PopularityCounts is the key of an item's live popularity. Type: hash; last, sum_2h, sum_2d as in
-// [feed.Counts]. TTL: 90 days after the last act. All keys of popularity are written by
+// [feed.Counts]; more, if a setting names further half-lives: their sums, some 30 bytes each. TTL: 90 days after the last act. All keys of popularity are written by
 // signals/popularity/redis.
 func (k Keys) PopularityCounts(item string) string { return k.agent("popularity:counts:", item) }
 
@@ -281,6 +299,50 @@ func (k Keys) PopularityChanged() string { return k.agent("popularity:", "change
 // PopularityTurn is the key that marks that a server has just taken items. Type: string. TTL: a few
 // seconds. It shares the slot of [Keys.PopularityChanged].
 func (k Keys) PopularityTurn() string { return k.PopularityChanged() + ":turn" }
+
+// CoReadActed is the key of those who have acted on a young item. Type: set of hashes of an agent and
+// the item, 8 bytes each. TTL: until the item is no longer young. All keys of co-readers are written by
+// signals/coread/redis.
+func (k Keys) CoReadActed(item string) string { return k.agent("coread:acted:", item) }
+
+// CoReadList is the key of the items that the readers of an item have read after it. Type: string; a
+// line for each of at most 20: item, sum, people, update time. TTL: until the last of them is no longer
+// young.
+func (k Keys) CoReadList(item string) string { return k.agent("coread:list:", item) }
+
+// CoReadReads is the key of the last reads of an agent, by its hash. Type: sorted set of at most 30
+// items, score = how many the agent had read with it. TTL: a year after the last one.
+func (k Keys) CoReadReads(agent uint64) string {
+	return k.agent("coread:reads:", strconv.FormatUint(agent, 16))
+}
+
+// CoReadParts is the number of hashes that the readers of items are counted in.
+const CoReadParts = 16
+
+// CoReadPart returns which of them, from 0, has an item.
+func CoReadPart(item string) int { return int(xxhash.Sum64String(item) % CoReadParts) }
+
+// CoReadReaders is the key of the number of readers of the items of a part. Type: hash, item →
+// number. No TTL: fields are removed when [Keys.CoReadItems] lacks the item and it has no list.
+func (k Keys) CoReadReaders(part int) string { return k.agent("coread:readers:", strconv.Itoa(part)) }
+
+// CoReadBatches is the key of the last batch of each server that a part of [Keys.CoReadReaders] has,
+// whose slot it shares. Type: hash, server → number. TTL: a day.
+func (k Keys) CoReadBatches(part int) string { return k.CoReadReaders(part) + ":batches" }
+
+// CoReadItems is the key of the items that somebody has read lately. Type: sorted set, score = until
+// when their readers are counted at least, Unix seconds: as long as they are young, and for a week. No
+// TTL: they are removed then.
+func (k Keys) CoReadItems() string { return k.agent("coread:", "items") }
+
+// CoReadLists is the key of the items that have a list. Type: sorted set, score = when it was last
+// written to, Unix seconds. No TTL: they are removed with their lists. It shares the slot of
+// [Keys.CoReadItems].
+func (k Keys) CoReadLists() string { return k.CoReadItems() + ":lists" }
+
+// CoReadTurn is the key that marks that a server has just removed what has ended. Type: string. TTL: a
+// minute.
+func (k Keys) CoReadTurn() string { return k.CoReadItems() + ":turn" }
 
 // Trending is the key of the trending set, as trending.Set encodes it. Type: string. TTL: 24 h,
 // rewritten every five minutes by recall/trending/redis.

@@ -147,12 +147,13 @@ func TestErrorIsOutage(t *testing.T) {
 		reply("ERR Error running script (call to f_1): @user_script:1: -ERR unknown command called from Lua"): true,
 		reply("ERR Error running script (call to f_1): @user_script:1: -WRONGTYPE Operation against a key"):   false,
 		reply("ERR Error running script (call to f_1): @user_script:1: attempt to compare number with nil"):   false,
-		reply("upstream failure"):             true, // from Envoy
-		reply("no upstream host"):             true,
-		reply("ERR no upstream host"):         true,
-		reply("ERR Connection refused"):       true, // from twemproxy
-		reply("ERR Proxy error"):              true,
-		reply("ERR server closed connection"): true,
+		reply("upstream failure"):              true, // from Envoy
+		reply("unsupported command 'evalsha'"): true,
+		reply("no upstream host"):              true,
+		reply("ERR no upstream host"):          true,
+		reply("ERR Connection refused"):        true, // from twemproxy
+		reply("ERR Proxy error"):               true,
+		reply("ERR server closed connection"):  true,
 
 		reply("ERR"):      false,
 		reply(""):         false,

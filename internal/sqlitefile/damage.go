@@ -70,7 +70,7 @@ func (s *Schema) Verify(ctx context.Context, path string) (err error) {
 		return err
 	}
 	if found != "ok" {
-		return fmt.Errorf("%s (%s)", advice[lib.SQLITE_CORRUPT], found)
+		return fmt.Errorf("%s (%s)", damagedAt(path), found)
 	}
 	return nil
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"syscall"
 
 	lib "modernc.org/sqlite/lib"
 )
@@ -46,8 +48,27 @@ func advisedAt(path string, err error) error {
 				return fmt.Errorf("%s: %w; give data_dir, with all in it, to the user of the server (%w)", advice[code(err)], denied, err)
 			}
 		}
+		full := createBeside(path)
+		if full != nil {
+			return fmt.Errorf("no file can be created beside it: %w; free space (df) or inodes (df -i) on its disk (%w)", full, err)
+		}
+	case lib.SQLITE_CORRUPT:
+		return fmt.Errorf("%s (%w)", damagedAt(path), err)
 	}
 	return Advised(err)
+}
+
+// createBeside creates a file in the directory of path, and removes it again. It returns an error if the
+// disk, or the user's quota, has no room for one.
+func createBeside(path string) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".space-*")
+	if err == nil {
+		err = errors.Join(os.Remove(f.Name()), f.Close())
+	}
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return err
+	}
+	return nil
 }
 
 // Refused reports whether SQLite rejected a value: it violates a constraint, or is too large or of

@@ -48,7 +48,10 @@ func (s *Schema) Open(ctx context.Context, path string, pragmas ...string) (*Fil
 }
 
 func (f *File) open(ctx context.Context, s *Schema, path string, pragmas []string) error {
-	var err error
+	err := checkLog(path)
+	if err != nil {
+		return err
+	}
 	// The writer creates the file, the others only open it.
 	pragmas = append([]string{"synchronous(FULL)", "journal_size_limit(67108864)", "wal_autocheckpoint(4000)", "cache_size(-16000)"}, pragmas...)
 	if f.Writer, err = Connect(path, "rwc", pragmas...); err != nil {

@@ -23,6 +23,9 @@ func (s *Schema) Inspect(ctx context.Context, path string) (Version, error) {
 }
 
 func (s *Schema) inspect(ctx context.Context, path string) (version int, err error) {
+	if err := checkLog(path); err != nil {
+		return 0, err
+	}
 	address, err := readOnlyURL(path)
 	if err != nil {
 		return 0, err

@@ -62,6 +62,8 @@ var Catalog = Schema{What: "catalog", ID: 0x66727368, Oldest: 1, Migrations: []s
 	// What an act has added to the counts, so that it can be taken back.
 	`ALTER TABLE popularity_agents ADD COLUMN at INTEGER NOT NULL DEFAULT 0;
 	 ALTER TABLE popularity_agents ADD COLUMN kinds INTEGER NOT NULL DEFAULT 0;`,
+	// The sums of further half-lives, if a setting names any.
+	`ALTER TABLE popularity ADD COLUMN more TEXT;`,
 }}
 
 // Connection is the part of a connection or a transaction that a schema uses.

@@ -21,6 +21,7 @@ func Forward(t testing.TB, address string, edit func(*http.Response) error) http
 	}
 	proxy := httputil.NewSingleHostReverseProxy(target)
 	proxy.ModifyResponse = edit
+	proxy.Transport = &http.Transport{DisableKeepAlives: true} // a request is not sent again if a kept connection has ended
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {

@@ -87,7 +87,7 @@ func (s *Source) explainSome(ctx context.Context, schema *esindex.Schema, q *fee
 	sort := liveOrder(append(order(schema), map[string]sortKey{
 		// The query uses the lowest of several values.
 		schema.Fields.Popularity: {Order: "desc", Mode: "min", Missing: "0", UnmappedType: "double"},
-	}), schema)
+	}), &q.Ranking, schema)
 	req := newSearch(schema, len(ids), clause{Bool: &boolean{
 		Filter: []clause{{Terms: map[string][]string{schema.Fields.ID: ids}}},
 		Should: named.clauses,
@@ -134,7 +134,7 @@ func (p *parts) assign(f *recall.Factors, scores json.RawMessage) error {
 // factors reads the sort values: those of a recall, the popularity, and the live popularity if
 // the index has it. For a document with unusable values, Known is false.
 func (h *hit) factors(schema *esindex.Schema, q *feed.Query) (id string, f recall.Factors, err error) {
-	if len(h.Sort) != 5+liveValues(schema) {
+	if len(h.Sort) != 5+liveValues(&q.Ranking, schema) {
 		return "", f, errSort
 	}
 	id, group, unix, bad := h.item(schema)

@@ -10,7 +10,7 @@ import (
 	"github.com/freshet/freshet/recall"
 )
 
-// counted is one of the two counts of live popularity: a sum, which multiplied by a factor is
+// counted is one of the counts of live popularity: a sum, which multiplied by a factor is
 // the count at a moment, the epoch of the sum, and the count at the latest act.
 type counted struct {
 	sum, epoch, latest string // fields
@@ -18,11 +18,31 @@ type counted struct {
 	weight             float64
 }
 
+// countedBy returns the two counts of all indices, and those of further half-lives that the index has and
+// the ranking weights.
 func countedBy(r *feed.Ranking, s *esindex.Schema) []counted {
-	return []counted{
+	all := []counted{
 		{s.Fields.Sum2h, s.Fields.Epoch2h, s.Fields.Count2h, feed.ShortHalfLife, r.Popularity2h},
 		{s.Fields.Sum2d, s.Fields.Epoch2d, s.Fields.Count2d, feed.LongHalfLife, r.Popularity2d},
 	}
+	for h := range s.More.All() {
+		weight, more := r.PopularityMore[h.Index], esindex.MoreFieldsOf(h)
+		if weight > 0 {
+			all = append(all, counted{more.Sum, more.Epoch, more.Count, h.Duration, weight})
+		}
+	}
+	return all
+}
+
+// countsIn returns where the factors of an item have the counts of [countedBy].
+func countsIn(f *recall.Factors, r *feed.Ranking, s *esindex.Schema) []*float64 {
+	all := []*float64{&f.Count2h, &f.Count2d}
+	for h := range s.More.All() {
+		if r.PopularityMore[h.Index] > 0 {
+			all = append(all, &f.CountMore[h.Index])
+		}
+	}
+	return all
 }
 
 // liveFunctions returns the terms weight × log10(1 + count): one per count and per epoch that
@@ -69,37 +89,41 @@ func literal(unix int64) json.RawMessage { return strconv.AppendInt(nil, unix, 1
 func latestAct(q *feed.Query) int64 { return q.Origin.Add(feed.ActTolerance).Unix() }
 
 // liveOrder appends the fields of live popularity to the sort values of an explanation.
-func liveOrder(keys []map[string]sortKey, s *esindex.Schema) []map[string]sortKey {
+func liveOrder(keys []map[string]sortKey, r *feed.Ranking, s *esindex.Schema) []map[string]sortKey {
 	if !s.Live {
 		return keys
 	}
 	number := sortKey{Order: "desc", Mode: "min", Missing: "0"}
-	all := countedBy(&feed.Ranking{}, s)
+	all := countedBy(r, s)
 	for _, c := range all {
 		keys = append(keys, map[string]sortKey{c.sum: number}, map[string]sortKey{c.epoch: {Order: "desc", Missing: "_last"}})
 	}
 	if s.Acts {
 		last := sortKey{Order: "desc", Mode: "max", Missing: "0"}
-		keys = append(keys, map[string]sortKey{s.Fields.LastAct: last}, map[string]sortKey{all[0].latest: number}, map[string]sortKey{all[1].latest: number})
+		keys = append(keys, map[string]sortKey{s.Fields.LastAct: last})
+		for _, c := range all {
+			keys = append(keys, map[string]sortKey{c.latest: number})
+		}
 	}
 	return keys
 }
 
 // liveValues returns the number of sort values that liveOrder adds.
-func liveValues(s *esindex.Schema) int { return len(liveOrder(nil, s)) }
+func liveValues(r *feed.Ranking, s *esindex.Schema) int { return len(liveOrder(nil, r, s)) }
 
 // readLive reads the sort values requested by liveOrder.
 func readLive(f *recall.Factors, values []json.RawMessage, q *feed.Query, s *esindex.Schema) {
 	if !s.Live {
 		return
 	}
-	found := [2]*float64{&f.Count2h, &f.Count2d}
+	found := countsIn(f, &q.Ranking, s)
+	acts := 2 * len(found) // where the latest act is
 	if s.Acts {
-		last := int64(atLeast0(values[4]))
+		last := int64(atLeast0(values[acts]))
 		if last > q.Origin.Unix() {
 			for i, n := range found {
 				if last <= latestAct(q) {
-					*n = atLeast0(values[5+i])
+					*n = atLeast0(values[acts+1+i])
 				}
 			}
 			return

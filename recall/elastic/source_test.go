@@ -95,8 +95,13 @@ func (w stored) MarshalJSON() ([]byte, error) {
 	return it.MarshalJSON()
 }
 
-// ownSchema returns the schema of an index created by [esindex.Ensure] with default names.
-func ownSchema() *esindex.LateSchema { return esindex.Known(esindex.OwnSchema(esindex.Fields{})) }
+// ownSchema returns the schema of an index created by [esindex.Ensure] with default names, with the fields
+// of all half-lives.
+func ownSchema() *esindex.LateSchema {
+	s := esindex.OwnSchema(esindex.Fields{})
+	s.More = feed.AllHalfLives
+	return esindex.Known(s)
+}
 
 // open creates one of Freshet's own indices with the items.
 func open(t testing.TB, items []feed.Item) (*recallelastic.Source, esindex.Client, string) {
@@ -105,6 +110,7 @@ func open(t testing.TB, items []feed.Item) (*recallelastic.Source, esindex.Clien
 	client := clientOf(t, address)
 	_, err := esindex.Ensure(t.Context(), client, name, esindex.Fields{})
 	require.NoError(t, err)
+	require.NoError(t, esindex.AddFields(t.Context(), client, name, esindex.Fields{}, feed.AllHalfLives))
 	docs := make([]stored, len(items))
 	for i, it := range items {
 		docs[i] = stored{it}

@@ -68,7 +68,7 @@ func (c refusing) Put(ctx context.Context, items []feed.Item) ([]error, error) {
 
 func open(t *testing.T, items *catalogsqlite.Catalog, x *index) *indexsync.Catalog {
 	t.Helper()
-	c, err := indexsync.Open(t.Context(), refusing{items}, x, popularitysqlite.New(items.File()))
+	c, err := indexsync.Open(t.Context(), refusing{items}, x, popularitysqlite.New(items.File(), 0))
 	require.NoError(t, err)
 	return c
 }

@@ -16,6 +16,8 @@ type counted struct {
 	items       []uint32 // ascending
 	entries     []countedItem
 	block, tail []highest // per block, and per block with all later ones
+	// The same for the counts of further half-lives; nil if no entry has any.
+	moreBlock, moreTail []feed.PerHalfLife
 }
 
 type countedItem struct {
@@ -134,6 +136,31 @@ func (c *counted) bound(blocks int) {
 		all = all.or(c.block[b])
 		c.tail[b] = all
 	}
+	if slices.ContainsFunc(c.entries, func(e countedItem) bool { return e.counts.More != nil }) {
+		c.boundMore(blocks)
+	}
+}
+
+// boundMore is bound for the counts of further half-lives.
+func (c *counted) boundMore(blocks int) {
+	c.moreBlock, c.moreTail = make([]feed.PerHalfLife, blocks), make([]feed.PerHalfLife, blocks)
+	for i, item := range c.items {
+		c.moreBlock[item/blockSize] = c.moreBlock[item/blockSize].Max(moreLogs(&c.entries[i].counts))
+	}
+	var all feed.PerHalfLife
+	for b := blocks - 1; b >= 0; b-- {
+		all = all.Max(c.moreBlock[b])
+		c.moreTail[b] = all
+	}
+}
+
+// moreLogs returns log10(1 + count) of further half-lives at the latest act.
+func moreLogs(c *feed.Counts) feed.PerHalfLife {
+	logs := c.MoreAt(c.Last)
+	for i, n := range logs {
+		logs[i] = feed.LogCount(n)
+	}
+	return logs
 }
 
 // of returns the counts of an item. ok reports whether it has any.
@@ -162,12 +189,35 @@ func (w *walker) raised(block uint32, inBlock, behind float64) (float64, float64
 	if w.counted == nil {
 		return inBlock, behind
 	}
-	return inBlock + w.plan.raise(w.counted.block[block]), behind + w.plan.raise(w.counted.tail[block])
+	inBlock, behind = inBlock+w.plan.raise(w.counted.block[block]), behind+w.plan.raise(w.counted.tail[block])
+	if w.plan.more && w.counted.moreBlock != nil {
+		inBlock += w.plan.raiseMore(w.counted.moreBlock[block])
+		behind += w.plan.raiseMore(w.counted.moreTail[block])
+	}
+	return inBlock, behind
 }
 
 // raise returns the contribution of live popularity to a popularity factor.
 func (p *plan) raise(h highest) float64 {
 	return p.ranking.Popularity2h*h.log2h + p.ranking.Popularity2d*h.log2d
+}
+
+// raiseMore is raise for the logarithms of the counts of further half-lives.
+func (p *plan) raiseMore(logs feed.PerHalfLife) float64 {
+	sum := 0.0
+	for i, weight := range p.ranking.PopularityMore {
+		sum += weight * logs[i]
+	}
+	return sum
+}
+
+// raiseItem returns an upper bound of the contribution of live popularity to the popularity factor of
+// an item.
+func (p *plan) raiseItem(c *countedItem) float64 {
+	if p.more && c.counts.More != nil {
+		return p.raise(c.highest) + p.raiseMore(moreLogs(&c.counts))
+	}
+	return p.raise(c.highest)
 }
 
 // touchCounted marks the items of a block that have counts.
@@ -202,5 +252,9 @@ func (w *walker) countsOf(item uint32) *countedItem {
 // log10(1 + popularity). It sums in the order of [feed.Ranking.PopularityFactor].
 func (p *plan) liveFactor(c *feed.Counts, log float64) float64 {
 	n2h, n2d := c.At(p.origin)
-	return 1 + p.ranking.Popularity2h*feed.LogCount(n2h) + p.ranking.Popularity2d*feed.LogCount(n2d) + p.ranking.PopularityWeight*log
+	factor := 1 + p.ranking.Popularity2h*feed.LogCount(n2h) + p.ranking.Popularity2d*feed.LogCount(n2d) + p.ranking.PopularityWeight*log
+	if p.more && c.More != nil {
+		factor += p.ranking.MorePopularity(c.MoreAt(p.origin))
+	}
+	return factor
 }

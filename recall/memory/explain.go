@@ -25,6 +25,9 @@ func (s *Source) Explain(ctx context.Context, q feed.Query, ids []string) ([]rec
 				out[i] = p.factors(views[v].segment, item)
 				counts, _ := views[v].counted.of(item)
 				out[i].Count2h, out[i].Count2d = counts.At(q.Origin.Unix())
+				if p.more {
+					out[i].CountMore = counts.MoreAt(q.Origin.Unix())
+				}
 				out[i].Finish(&q, p.curve)
 				break
 			}

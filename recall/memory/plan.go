@@ -20,6 +20,7 @@ type plan struct {
 	since    int64
 	bounded  bool    // since applies
 	counts   bool    // live popularity counts
+	more     bool    // and with it the sums of further half-lives
 	after    *cursor // nil in the first round
 	gainers  []gainer
 	tags     []uint32 // the terms of interests and of learned features other than words, for gainers
@@ -50,7 +51,7 @@ type gainer struct {
 // take returns the current views and looks up the query's terms in the dictionaries.
 func (p *plan) take(s *Source, q *feed.Query) []view {
 	*p = plan{query: q, ranking: q.Ranking, curve: q.Ranking.Decay.Func(), origin: q.Origin.Unix(), gainers: p.gainers[:0], tags: p.tags[:0], lowerers: p.lowerers[:0]}
-	p.counts = q.Ranking.Popularity2h > 0 || q.Ranking.Popularity2d > 0
+	p.counts, p.more = q.Ranking.LivePopularity(), q.Ranking.PopularityMore != feed.PerHalfLife{}
 	if !q.Since.IsZero() {
 		p.since, p.bounded = q.Since.Unix(), true
 	}

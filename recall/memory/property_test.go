@@ -82,9 +82,9 @@ func (w *world) acts(s *recallmemory.Source, k *keep) {
 	changed := map[string]feed.Counts{}
 	for range w.IntN(1 + len(k.items)/4) {
 		it := &k.items[w.IntN(len(k.items))]
-		c := k.counts[it.ID]
+		c, kept := k.counts[it.ID], []feed.HalfLives{0, 1, feed.AllHalfLives}[w.IntN(3)]
 		for range 1 + int(w.ExpFloat64()*4) {
-			c = c.Add(now.Unix() - w.Int64N([]int64{3600, 100 * 3600, 5000 * 3600}[w.IntN(3)]))
+			c = kept.Add(c, now.Unix()-w.Int64N([]int64{3600, 100 * 3600, 5000 * 3600}[w.IntN(3)]))
 		}
 		if w.IntN(10) == 0 {
 			c = feed.Counts{}
@@ -129,6 +129,9 @@ func (w *world) query() feed.Query {
 	}
 	if w.IntN(3) == 0 {
 		q.Ranking.Popularity2h, q.Ranking.Popularity2d = w.Float64()*3, w.Float64()*float64(w.IntN(2))
+	}
+	if w.IntN(3) == 0 {
+		q.Ranking.PopularityMore[w.IntN(4)], q.Ranking.PopularityMore[w.IntN(4)] = w.Float64()*3, w.Float64()
 	}
 	if w.IntN(6) == 0 {
 		q.Since = q.Origin.Add(-time.Duration(w.Int64N(int64(w.span))))
@@ -212,7 +215,7 @@ func check(t *testing.T, w *world, s *recallmemory.Source, k *keep) {
 	live := map[string]recalltest.Live{}
 	for id, c := range k.counts {
 		n2h, n2d := c.At(q.Origin.Unix())
-		live[id] = recalltest.Live{In2h: n2h, In2d: n2d}
+		live[id] = recalltest.Live{In2h: n2h, In2d: n2d, More: c.MoreAt(q.Origin.Unix())}
 	}
 	ranked := recalltest.RankedLive(k.items, live, q)
 	want := recalltest.Best(ranked, q.N+1)

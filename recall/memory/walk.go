@@ -270,7 +270,7 @@ func (w *walker) narrow(first uint32, most float64) (left int) {
 			popularity := w.plan.popularity(w.view.popularity[item])
 			c := w.countsOf(item)
 			if c != nil {
-				popularity += w.plan.raise(c.highest)
+				popularity += w.plan.raiseItem(c)
 			}
 			if w.top.mayEnter(float32((w.gain[place]+most)*factor*popularity), w.view.times[item]) {
 				left++
@@ -339,7 +339,7 @@ func (w *walker) offer(item uint32, relevance float64) {
 	time, popularity := v.times[item], w.plan.popularity(v.popularity[item])
 	counts := w.countsOf(item)
 	if counts != nil {
-		popularity += w.plan.raise(counts.highest)
+		popularity += w.plan.raiseItem(counts)
 	}
 	if !w.top.mayEnter(float32(relevance*w.decay*slack*popularity), time) {
 		return

@@ -32,7 +32,7 @@ func assertMakesScore(t *testing.T, q feed.Query, c feed.Candidate, f recall.Fac
 	assert.Equal(t, c.UpdateTime, f.UpdateTime, c.ID)
 	assert.InEpsilon(t, c.Score, f.Relevance*f.Decay*f.PopularityFactor, tolerance, "the product of %s", c.ID)
 	assert.InEpsilon(t, c.Score, f.Score, tolerance, "the score of %s", c.ID)
-	assert.InEpsilon(t, popularityFactor(q.Ranking, Live{f.Count2h, f.Count2d}, f.Popularity), f.PopularityFactor, 1e-12, c.ID)
+	assert.InEpsilon(t, popularityFactor(q.Ranking, Live{f.Count2h, f.Count2d, f.CountMore}, f.Popularity), f.PopularityFactor, 1e-12, c.ID)
 	sum := q.Ranking.Base
 	for _, gains := range [][]feed.Gain{f.Tags, f.Keywords} {
 		for i, g := range gains {

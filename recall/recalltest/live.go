@@ -17,10 +17,16 @@ import (
 // livePopularity checks the effect of acts on items. A source that is not a [recall.Counter]
 // must rank as if there were no acts, whatever their weights.
 func livePopularity(t *testing.T, open Open) {
+	t.Run("2 h and 2 d", func(t *testing.T) { checkLive(t, open, feed.PerHalfLife{}) })
+	t.Run("further half-lives", func(t *testing.T) { checkLive(t, open, feed.PerHalfLife{1.5, 0, 0.7, 3}) })
+	t.Run("one further half-life", func(t *testing.T) { checkLive(t, open, feed.PerHalfLife{0, 2}) })
+}
+
+func checkLive(t *testing.T, open Open, more feed.PerHalfLife) {
 	items := library()
 	s := open(t, items)
 	lively := ranking()
-	lively.Popularity2h, lively.Popularity2d, lively.PopularityWeight = 1.5, 0.2, 0.3
+	lively.Popularity2h, lively.Popularity2d, lively.PopularityWeight, lively.PopularityMore = 1.5, 0.2, 0.3, more
 	q := feed.Query{Ranking: lively, Origin: origin, N: 50, Profile: feed.Profile{
 		Interests: map[string]float64{"go": 2, "data": 0.5}, Keywords: feed.Keywords("streams", "go news"),
 	}}
@@ -73,6 +79,11 @@ func (l *liveCheck) assert(t *testing.T) {
 		assertMakesScore(t, l.q, got[i], f)
 		assert.InDelta(t, live[got[i].ID].In2h, f.Count2h, 1e-9*(1+f.Count2h), got[i].ID)
 		assert.InDelta(t, live[got[i].ID].In2d, f.Count2d, 1e-9*(1+f.Count2d), got[i].ID)
+		for k, want := range live[got[i].ID].More {
+			if l.q.Ranking.PopularityMore[k] > 0 {
+				assert.InDelta(t, want, f.CountMore[k], 1e-9*(1+want), got[i].ID)
+			}
+		}
 	}
 	first := l.q
 	first.N = 3
@@ -83,7 +94,7 @@ func (l *liveCheck) assert(t *testing.T) {
 func (l *liveCheck) act(t *testing.T, id string, at time.Time) {
 	t.Helper()
 	l.acts[id] = append(l.acts[id], at.Unix())
-	l.counts[id] = l.counts[id].Add(at.Unix())
+	l.counts[id] = feed.AllHalfLives.Add(l.counts[id], at.Unix())
 	before := l.explain(t, id)
 	l.counter.SetCounts(map[string]feed.Counts{id: l.counts[id]})
 	after := l.explain(t, id)
@@ -148,6 +159,9 @@ func liveAt(acts []int64, origin time.Time) (live Live) {
 		age := float64(moment - at)
 		live.In2h += math.Pow(2, -age/7200)
 		live.In2d += math.Pow(2, -age/172800)
+		for i, hours := range []float64{1, 6, 24, 168} {
+			live.More[i] += math.Pow(2, -age/3600/hours)
+		}
 	}
 	return live
 }

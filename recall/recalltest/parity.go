@@ -49,11 +49,12 @@ func parity(t *testing.T, a, b recall.Source, origin time.Time, decay feed.Decay
 // LiveParity compares two sources that hold the same items and the same counts of
 // them, by weights of live popularity.
 func LiveParity(t *testing.T, a, b recall.Source, origin time.Time) {
-	for _, weights := range [][3]float64{{1.5, 0.2, 0}, {0, 3, 0.5}, {50, 0, 1}} {
+	for i, weights := range [][3]float64{{1.5, 0.2, 0}, {0, 3, 0.5}, {50, 0, 1}, {0, 0, 0}} {
 		q := feed.Query{Ranking: ranking(), Origin: origin, N: 200, Profile: feed.Profile{
 			Interests: map[string]float64{"github.com": 2, "medium.com": 1}, Keywords: feed.Keywords("go", "machine learning"),
 		}}
 		q.Ranking.Popularity2h, q.Ranking.Popularity2d, q.Ranking.PopularityWeight = weights[0], weights[1], weights[2]
+		q.Ranking.PopularityMore = []feed.PerHalfLife{{}, {1.5}, {0, 2, 0.5, 0.1}, {0, 0, 0, 3}}[i]
 		first, second := recallAll(t, a, q).Candidates, recallAll(t, b, q).Candidates
 		require.Len(t, first, q.N)
 		assertSame(t, first, second)

@@ -36,7 +36,10 @@ func bothCounting(t *testing.T, items []feed.Item) (inElastic, inMemory recall.S
 	ctx := context.Background()
 	_, err = esindex.Ensure(ctx, client, index, esindex.Fields{})
 	require.NoError(t, err)
-	schema := esindex.Known(esindex.OwnSchema(esindex.Fields{}))
+	require.NoError(t, esindex.AddFields(ctx, client, index, esindex.Fields{}, feed.AllHalfLives))
+	own := esindex.OwnSchema(esindex.Fields{})
+	own.More = feed.AllHalfLives
+	schema := esindex.Known(own)
 	c := catalogelastic.New(client, catalogelastic.Config{Index: index, Schema: schema})
 	for part := range slices.Chunk(items, 5000) {
 		refused, err := c.Put(ctx, part)
@@ -91,7 +94,7 @@ func TestLiveParity(t *testing.T) {
 	for range 3000 {
 		it := posts[int(float64(len(posts))*math.Pow(r.Float64(), 3))]
 		age := now.Unix() - it.UpdateTime
-		counts[it.ID] = counts[it.ID].Add(it.UpdateTime + int64(float64(age)*r.Float64()))
+		counts[it.ID] = feed.AllHalfLives.Add(counts[it.ID], it.UpdateTime+int64(float64(age)*r.Float64()))
 	}
 	set(counts)
 	for _, after := range []time.Duration{0, time.Hour, 100 * time.Hour, 200 * time.Hour, 60 * 24 * time.Hour, 500 * 24 * time.Hour} {

@@ -40,7 +40,10 @@ func Best(ranked []feed.Candidate, n int) []feed.Candidate {
 func Ranked(items []feed.Item, q feed.Query) []feed.Candidate { return RankedLive(items, nil, q) }
 
 // Live is the live popularity of an item at the origin: its two counts.
-type Live struct{ In2h, In2d float64 }
+type Live struct {
+	In2h, In2d float64
+	More       feed.PerHalfLife // 1 h, 6 h, 1 d and 7 d
+}
 
 // RankedLive is Ranked for items with live popularity, given by id.
 func RankedLive(items []feed.Item, live map[string]Live, q feed.Query) []feed.Candidate {
@@ -148,7 +151,12 @@ func curve(shape feed.Shape, scale, offset time.Duration, decay, distance float6
 }
 
 func popularityFactor(r feed.Ranking, live Live, uploaded float64) float64 {
-	return 1 + r.Popularity2h*math.Log10(1+live.In2h) + r.Popularity2d*math.Log10(1+live.In2d) + r.PopularityWeight*math.Log10(1+uploaded)
+	factor := 1 + r.Popularity2h*math.Log10(1+live.In2h) + r.Popularity2d*math.Log10(1+live.In2d) + r.PopularityWeight*math.Log10(1+uploaded)
+	more := 0.0
+	for i, weight := range r.PopularityMore {
+		more += weight * math.Log10(1+live.More[i])
+	}
+	return factor + more
 }
 
 func group(it *feed.Item) string { return cmp.Or(it.GroupID, it.ID) }

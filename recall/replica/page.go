@@ -49,6 +49,10 @@ func (f *follower) page(ctx context.Context, s *esindex.Schema, at place, of spa
 		n.ID, n.GroupID, n.Title, n.Summary, n.URL, n.AuthorID, n.Lang, n.Tags, n.UpdateTime, n.Likes, n.Comments,
 		n.Sum2h, n.Epoch2h, n.Sum2d, n.Epoch2d, n.LastAct,
 	}
+	for h := range s.More.All() {
+		more := esindex.MoreFieldsOf(h)
+		source = append(source, more.Sum, more.Epoch)
+	}
 	var p page
 	err := f.changes(ctx, at, of, object{"size": size, "_source": source}, func(hits []*fastjson.Value) error {
 		p = decodePage(s, hits)
@@ -161,7 +165,26 @@ func decodeCounts(s *esindex.Schema, v *fastjson.Value) feed.Counts {
 	}
 	short := feed.Sum{Epoch: v.GetInt64(n.Epoch2h), Value: number(v.Get(n.Sum2h))}
 	long := feed.Sum{Epoch: v.GetInt64(n.Epoch2d), Value: number(v.Get(n.Sum2d))}
-	return feed.CountsOf(short, long, v.GetInt64(n.LastAct))
+	c := feed.CountsOf(short, long, v.GetInt64(n.LastAct))
+	c.More = decodeMore(s, v)
+	return c
+}
+
+// decodeMore decodes the sums of further half-lives; nil means none.
+func decodeMore(s *esindex.Schema, v *fastjson.Value) *feed.MoreSums {
+	var sums *feed.MoreSums
+	for h := range s.More.All() {
+		more := esindex.MoreFieldsOf(h)
+		value := v.Get(more.Sum)
+		if value == nil {
+			continue
+		}
+		if sums == nil {
+			sums = &feed.MoreSums{}
+		}
+		sums[h.Index] = h.MoreSum(feed.Sum{Epoch: v.GetInt64(more.Epoch), Value: number(value)})
+	}
+	return sums
 }
 
 // number parses a number exactly, which fastjson does not.

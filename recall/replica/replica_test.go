@@ -83,7 +83,11 @@ func (f *faulty) set(edit func(*http.Request, func() (*http.Response, error)) (*
 	f.edit = edit
 }
 
-func ownSchema() *esindex.LateSchema { return esindex.Known(esindex.OwnSchema(esindex.Fields{})) }
+func ownSchema() *esindex.LateSchema {
+	s := esindex.OwnSchema(esindex.Fields{})
+	s.More = feed.AllHalfLives
+	return esindex.Known(s)
+}
 
 // open returns a system over an empty index with a number of shards.
 func open(t testing.TB, shards int) *system {
@@ -123,6 +127,7 @@ func (s *system) create(shards int) {
 	s.t.Helper()
 	_, err := esindex.Ensure(s.t.Context(), s.client, s.index, esindex.Fields{})
 	require.NoError(s.t, err)
+	require.NoError(s.t, esindex.AddFields(s.t.Context(), s.client, s.index, esindex.Fields{}, feed.AllHalfLives))
 	if shards == 1 {
 		return
 	}

@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/freshet/freshet/internal/esindex"
 )
 
 // Elastic guards every request to Elasticsearch. It also limits their time, so that a request that
@@ -62,7 +64,10 @@ func (b Elastic) RoundTrip(req *http.Request) (*http.Response, error) {
 		switch {
 		case late:
 			ask := pingAs(req) // the client may already be sending req to another node
-			call.Late(ctx, err, func(ctx context.Context) error { return b.ping(ask.WithContext(ctx)) })
+			call.Late(ctx, err, func(ctx context.Context) error {
+				// What can no longer be connected to may still answer over the connections that are open.
+				return b.ping(ask.WithContext(esindex.Over(ctx, esindex.AnyConnection)))
+			})
 		case errors.Is(err, context.Canceled):
 			call.Leave(errCallerGone)
 		default:

@@ -16,6 +16,8 @@ import (
 	"github.com/sony/gobreaker/v2"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/internal/esindex"
 )
 
 // hangs is a service that does not answer, except pings if pings is set.
@@ -63,6 +65,33 @@ func TestElasticsearchCallCanceled(t *testing.T) {
 			})
 		})
 	}
+}
+
+// unreachable is a service to which no new connection can be made; open ones work.
+type unreachable struct{}
+
+func (unreachable) RoundTrip(r *http.Request) (*http.Response, error) {
+	if esindex.ConnectionOf(r.Context()) == esindex.AnyConnection {
+		return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody}, nil
+	}
+	<-r.Context().Done()
+	return nil, context.Cause(r.Context())
+}
+
+// TestElasticsearchNewConnectionsFail checks that requests over new connections, which get none, do not end
+// those over the open ones.
+func TestElasticsearchNewConnectionsFail(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := NewElastic(unreachable{}, 3*time.Second, slog.New(slog.DiscardHandler))
+		for range 2 * LeastCalls {
+			req, err := http.NewRequestWithContext(esindex.Over(t.Context(), esindex.NewConnection), http.MethodGet, "http://elastic/items/_mapping", nil)
+			require.NoError(t, err)
+			_, err = b.RoundTrip(req) //nolint:bodyclose // there is none
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+			synctest.Wait()
+		}
+		assert.Equal(t, gobreaker.StateClosed, b.State())
+	})
 }
 
 // answers is a service that answers with a status, and records the remaining time of each request.

@@ -20,6 +20,7 @@ const (
 // present generation. Requests that are running continue.
 type generations struct {
 	alone *http.Transport // dials for each request
+	names *names
 
 	mu    sync.Mutex
 	now   *http.Transport
@@ -27,9 +28,14 @@ type generations struct {
 }
 
 func newGenerations(t *http.Transport) *generations {
+	n := &names{}
+	t.DialContext = n.watched(t.DialContext)
+	if t.DialTLSContext != nil {
+		t.DialTLSContext = n.watched(t.DialTLSContext)
+	}
 	alone := t.Clone()
 	alone.DisableKeepAlives = true
-	return &generations{alone: alone, now: t, began: time.Now()}
+	return &generations{alone: alone, names: n, now: t, began: time.Now()}
 }
 
 // RoundTrip implements [http.RoundTripper]. The context says which connections to use: see
@@ -44,12 +50,13 @@ func (g *generations) RoundTrip(req *http.Request) (*http.Response, error) {
 	return g.present(elasticLifetime).RoundTrip(req)
 }
 
-// present returns the transport of the present generation, which is younger than oldest; for 0, of a
-// new one.
+// present returns the transport of the present generation, which is younger than oldest, unless the nodes'
+// names are unknown now: a new one would have no connections. For 0 it is of a new one.
 func (g *generations) present(oldest time.Duration) *http.Transport {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if time.Since(g.began) < oldest {
+	young := time.Since(g.began) < oldest
+	if young || oldest > 0 && g.names.unknown() {
 		return g.now
 	}
 	old := g.now

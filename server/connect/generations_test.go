@@ -2,10 +2,13 @@ package connect
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httptrace"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -15,6 +18,7 @@ import (
 
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/internal/esindex"
+	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/internal/testenv/faultproxy"
 )
 
@@ -76,4 +80,46 @@ func TestAddressMovedToOtherNode(t *testing.T) {
 			assert.Equal(t, c.then, answers())
 		})
 	}
+}
+
+// TestUnknownNamesKeepConnections has nodes whose name cannot be looked up any more, while open connections
+// to them work: they are not replaced, neither because a request was late nor because they are old.
+func TestUnknownNamesKeepConnections(t *testing.T) {
+	t.Parallel()
+	dropped := make(chan struct{})
+	resolver := &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		select { // as a server that drops packets
+		case <-ctx.Done():
+		case <-dropped:
+		}
+		return nil, errors.New("no answer")
+	}}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.DialContext = (&net.Dialer{Resolver: resolver}).DialContext
+	g := newGenerations(transport)
+	renews := func() bool {
+		before := g.now
+		for _, renew := range []func(){g.CloseIdleConnections, func() { g.present(elasticLifetime) }} {
+			g.began = time.Now().Add(-2 * elasticLifetime)
+			renew()
+		}
+		return g.now != before
+	}
+	asked := make(chan error, 1)
+	go func() {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://elastic.test:9200", nil)
+		if err == nil {
+			_, err = g.RoundTrip(req) //nolint:bodyclose // there is none
+		}
+		asked <- err
+	}()
+	testenv.WaitFor(t, g.names.unknown, "a lookup")
+	assert.False(t, renews(), "a lookup gets no answer")
+	close(dropped)
+	require.Error(t, <-asked)
+	testenv.WaitFor(t, func() bool { g.names.mu.Lock(); defer g.names.mu.Unlock(); return g.names.running == 0 }, "the end of the lookup")
+	assert.False(t, renews(), "the lookup failed")
+	g.names.begin(httptrace.DNSStartInfo{})
+	g.names.end(httptrace.DNSDoneInfo{})
+	assert.True(t, renews())
 }

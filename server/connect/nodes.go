@@ -1,7 +1,9 @@
 package connect
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -89,6 +91,26 @@ func Info(ctx context.Context, c redis.Cmdable, section ...string) (map[string]s
 		}
 	}
 	return fields, err
+}
+
+// Uptime returns how long the masters have been up: the one that was started last, to a second.
+func Uptime(ctx context.Context, client redis.UniversalClient) (time.Duration, error) {
+	var mu sync.Mutex
+	var ups []time.Duration
+	var failed error
+	err := EachMaster(ctx, client, func(ctx context.Context, c *redis.Client) {
+		info, err := Info(ctx, c, "server")
+		seconds, wrong := strconv.ParseInt(info["uptime_in_seconds"], 10, 64)
+		mu.Lock()
+		defer mu.Unlock()
+		failed = cmp.Or(failed, err, wrong)
+		ups = append(ups, time.Duration(seconds)*time.Second)
+	})
+	err = cmp.Or(err, failed)
+	if err != nil || len(ups) == 0 {
+		return 0, cmp.Or(err, errors.New("no master of Redis is known"))
+	}
+	return slices.Min(ups), nil
 }
 
 // Master holds the state that a Redis master reports.

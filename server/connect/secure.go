@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/internal/certificates"
 )
 
 // secured makes TLS connections with the certificate files of a section of the settings. The files
@@ -57,7 +58,7 @@ func (s *secured) read() (*tls.Config, error) {
 		}
 	}
 	if s.cert != "" {
-		pair, err := tls.LoadX509KeyPair(s.cert, s.key)
+		pair, err := certificates.Pair(s.cert, s.key)
 		if err != nil {
 			return nil, fmt.Errorf("%s.client_cert, %s.client_key: %w", s.section, s.section, err)
 		}

@@ -196,12 +196,16 @@ func TestCertificateFilesInvalid(t *testing.T) {
 	own.write(newAuthority(t, "a"), "one")
 	other := newFiles(t)
 	other.write(newAuthority(t, "b"), "other")
+	encrypted := filepath.Join(t.TempDir(), "encrypted.pem")
+	require.NoError(t, os.WriteFile(encrypted, pem.EncodeToMemory(&pem.Block{Type: "ENCRYPTED PRIVATE KEY", Bytes: []byte("x")}), 0o600))
 	for _, section := range []string{"redis", "elasticsearch"} {
 		for says, f := range map[string]files{
 			".ca_cert: open ":                        {ca: none},
 			".ca_cert: " + own.key + " contains no":  {ca: own.key},
 			".client_key: open ":                     {cert: none, key: none},
 			".client_key: tls: private key does not": {cert: own.cert, key: other.key},
+			encrypted + " is encrypted":              {cert: own.cert, key: encrypted},
+			own.key + " has a private key and no ":   {cert: own.key, key: own.cert},
 		} {
 			cfg := configs.Default()
 			if section == "redis" {

@@ -15,13 +15,15 @@ import (
 	dedupmemory "github.com/freshet/freshet/dedup/memory"
 	"github.com/freshet/freshet/dedup/spool"
 	"github.com/freshet/freshet/internal/sqlitefile"
+	coreadsqlite "github.com/freshet/freshet/signals/coread/sqlite"
 	eventssqlite "github.com/freshet/freshet/signals/events/sqlite"
 	socialsqlite "github.com/freshet/freshet/social/sqlite"
 )
 
-// The directories of impressions in a data directory.
+// The directories in a data directory.
 const (
 	Impressions = "impressions" // filters and journals, without Redis
+	Pages       = "pages"       // of calls with a request id, for a minute, without Redis
 	Spool       = "spool"       // what waits for Redis
 )
 
@@ -30,20 +32,49 @@ type Database struct {
 	What   string // its name in findings
 	Path   string
 	Schema *sqlitefile.Schema
+	// Later reports that older versions had no such file, and that it begins anew without harm: that
+	// it is missing means nothing.
+	Later bool
 }
 
 // Databases returns the SQLite files of a configuration in dir, whether they exist or not.
 func Databases(cfg configs.Config, dir string) (all []Database) {
 	if !cfg.UsesElasticsearch() {
-		all = append(all, Database{"catalog", filepath.Join(dir, catalogsqlite.FileName), &sqlitefile.Catalog})
+		all = append(all, Database{What: "catalog", Path: filepath.Join(dir, catalogsqlite.FileName), Schema: &sqlitefile.Catalog})
 	}
 	if cfg.SocialOn() && !cfg.UsesPostgres() {
-		all = append(all, Database{"social", filepath.Join(dir, socialsqlite.FileName), &socialsqlite.Schema})
+		all = append(all, Database{What: "social", Path: filepath.Join(dir, socialsqlite.FileName), Schema: &socialsqlite.Schema})
 	}
 	if !cfg.UsesRedis() {
-		all = append(all, Database{"events", filepath.Join(dir, eventssqlite.FileName), &eventssqlite.Schema})
+		all = append(all, Database{What: "events", Path: filepath.Join(dir, eventssqlite.FileName), Schema: &eventssqlite.Schema})
+		all = append(all, Database{What: "co-readers", Path: filepath.Join(dir, coreadsqlite.FileName), Schema: &coreadsqlite.Schema, Later: true})
 	}
 	return all
+}
+
+// Missing returns the names of the SQLite files of a configuration that dir lacks, and whether it has
+// others. Files that older versions did not have are neither.
+func Missing(cfg configs.Config, dir string) (names []string, others bool) {
+	for _, d := range Databases(cfg, dir) {
+		switch {
+		case d.Later:
+		case Lacks(d.Path):
+			names = append(names, filepath.Base(d.Path))
+		default:
+			others = true
+		}
+	}
+	return names, others
+}
+
+// Lacks reports whether a SQLite file does not exist or is empty: a copy that was interrupted leaves an
+// empty one.
+func Lacks(path string) bool {
+	empty := func(path string) bool {
+		info, err := os.Stat(path)
+		return errors.Is(err, os.ErrNotExist) || err == nil && info.Size() == 0
+	}
+	return empty(path) && empty(path+"-wal")
 }
 
 // Inspect returns an error that names everything in dir that this version cannot use. It changes

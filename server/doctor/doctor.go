@@ -12,6 +12,7 @@ import (
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/handler"
+	"github.com/freshet/freshet/internal/esindex"
 	"github.com/freshet/freshet/server/clocks"
 	"github.com/freshet/freshet/server/connect"
 	"github.com/freshet/freshet/server/sharedsettings"
@@ -56,6 +57,7 @@ type doctor struct {
 // complete, its clock right, and configured as docs/production.md says?
 func Check(ctx context.Context, cfg configs.Config, options Options) []Finding {
 	d := &doctor{cfg: cfg, Options: options, clock: time.Now}
+	d.reportStores()
 	d.checkDataDir(ctx)
 	d.checkKeyFiles()
 	d.checkAgents()
@@ -79,8 +81,23 @@ func Check(ctx context.Context, cfg configs.Config, options Options) []Finding {
 	return d.findings
 }
 
+// report adds a finding. If an error among args says that the user of Elasticsearch lacks a privilege, the
+// fix is to grant it.
 func (d *doctor) report(level Level, what, fix, detail string, args ...any) {
+	for _, arg := range args {
+		err, _ := arg.(error)
+		lacks := esindex.Privilege(err)
+		if lacks != "" {
+			fix = "give the user " + lacks
+		}
+	}
 	d.findings = append(d.findings, Finding{Level: level, What: what, Detail: fmt.Sprintf(detail, args...), Fix: fix})
+}
+
+// reportStores says what the configuration is: in a shell that lacks the server's environment it is another.
+func (d *doctor) reportStores() {
+	items, impressions, posts := d.cfg.Stores()
+	d.report(OK, "configuration", "", "items %s, impressions %s, posts %s", items, impressions, posts)
 }
 
 func (d *doctor) checkAgents() {
@@ -126,6 +143,11 @@ func (d *doctor) checkAgreement(ctx context.Context, name string, store sharedse
 	case d.Accept:
 		d.report(OK, what, "", "are now the settings for all servers; restart each")
 	default:
+		if unused, err := sharedsettings.Unused(ctx, store, own); err == nil && len(unused) > 0 {
+			d.report(Warning, what, "run the doctor with the configuration and environment of the server; if no server uses it any more, run freshet doctor --accept-settings",
+				"the other servers use %s, this configuration does not", list(unused))
+			return
+		}
 		d.report(OK, what, "", "are the same as on the other servers")
 	}
 }

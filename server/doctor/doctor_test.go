@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -69,6 +70,69 @@ func TestDoctorOlderVersion(t *testing.T) {
 	version, err := socialsqlite.Schema.Inspect(t.Context(), path)
 	require.NoError(t, err)
 	assert.Equal(t, version.Known-1, version.File)
+}
+
+// TestDoctorPartialCopy has copies of a data_dir that were interrupted: what is missing, or empty, is not
+// called ok.
+func TestDoctorPartialCopy(t *testing.T) {
+	t.Parallel()
+	cfg := embedded(t)
+	assert.Equal(t, []Level{OK}, levels(Check(t.Context(), cfg, Options{}), "catalog"), "a first start")
+	file, err := socialsqlite.Schema.Open(t.Context(), filepath.Join(cfg.DataDir, socialsqlite.FileName))
+	require.NoError(t, err)
+	require.NoError(t, file.Close())
+	require.NoError(t, os.WriteFile(filepath.Join(cfg.DataDir, catalogsqlite.FileName), nil, 0o600))
+	findings := Check(t.Context(), cfg, Options{})
+	assert.Equal(t, []Level{OK}, levels(findings, "social"))
+	for what, says := range map[string]string{"catalog": "catalog.db is empty", "events": "events.db does not exist"} {
+		found := about(t, findings, what)
+		assert.Equal(t, Warning, found.Level)
+		assert.Contains(t, found.Detail, says)
+		assert.Contains(t, found.Detail, "social.db has data")
+		assert.Contains(t, found.Fix, "backup")
+	}
+	require.NoError(t, os.Remove(filepath.Join(cfg.DataDir, socialsqlite.FileName)))
+	findings = Check(t.Context(), cfg, Options{})
+	assert.Equal(t, []Level{OK, OK, OK}, slices.Concat(levels(findings, "catalog"), levels(findings, "social"), levels(findings, "events")), "a first start that was killed")
+}
+
+// TestDoctorOtherUser has a data_dir that belongs to another user: what a server could not use or create is
+// not called ok.
+func TestDoctorOtherUser(t *testing.T) {
+	for name, file := range map[string]string{"lock": "lock", "name": "id", "segment": "00000000000000000001.spool"} {
+		t.Run(name, func(t *testing.T) {
+			d := &doctor{cfg: servicesAt(t, "127.0.0.1:1", "http://127.0.0.1:1")}
+			d.cfg.DataDir = testenv.OpenDir(t)
+			dir := filepath.Join(d.cfg.DataDir, datadir.Spool)
+			require.NoError(t, errors.Join(os.Mkdir(dir, 0o777), os.Chmod(dir, 0o777), os.WriteFile(filepath.Join(dir, file), []byte("x"), 0o600)))
+			testenv.AsNobody(t, func() { d.checkDataDir(t.Context()) })
+			found := about(t, d.findings, "impressions")
+			assert.Equal(t, Broken, found.Level)
+			assert.Contains(t, found.Detail, filepath.Join(dir, file)+": permission denied; nothing was changed; give data_dir")
+		})
+	}
+	t.Run("new", func(t *testing.T) {
+		d := &doctor{cfg: embedded(t)}
+		d.cfg.DataDir = filepath.Join(testenv.OpenDir(t), "a", "b")
+		testenv.AsNobody(t, func() { d.checkDataDir(t.Context()) })
+		assert.Equal(t, OK, about(t, d.findings, "data_dir").Level)
+		parent := filepath.Dir(filepath.Dir(d.cfg.DataDir))
+		entries, err := os.ReadDir(parent)
+		require.NoError(t, err)
+		assert.Empty(t, entries, "looking creates nothing")
+		require.NoError(t, os.Chmod(parent, 0o755))
+		d.findings = nil
+		testenv.AsNobody(t, func() {
+			d.checkDataDir(t.Context())
+			d.checkMedia(t.Context())
+		})
+		for what, fix := range map[string]string{"data_dir": "name a directory this user may create", "media": "name a folder this user may write to"} {
+			found := about(t, d.findings, what)
+			assert.Equal(t, Broken, found.Level)
+			assert.Contains(t, found.Detail, "permission denied")
+			assert.Equal(t, fix, found.Fix)
+		}
+	})
 }
 
 // TestDoctorMigratesNothing checks files while a server uses them, of this version and of a
@@ -177,7 +241,7 @@ func TestDoctorServices(t *testing.T) {
 	index := "index " + cfg.Elasticsearch.Index
 
 	findings := Check(t.Context(), cfg, Options{})
-	assert.Equal(t, []Level{OK, OK, OK, OK, OK, OK, OK}, levels(findings, "redis"), "%v", findings)
+	assert.Equal(t, []Level{OK, OK, OK, OK, OK, OK, OK, OK}, levels(findings, "redis"), "%v", findings)
 	assert.Contains(t, about(t, findings, "redis persistence").Detail, "appendonly yes, appendfsync everysec")
 	assert.Contains(t, about(t, findings, "redis eviction").Detail, "noeviction")
 	assert.Contains(t, about(t, findings, "redis memory").Detail, "maxmemory 64.0 MiB; the filters take up to 13.4 MiB")
@@ -251,4 +315,18 @@ func TestDoctorSentencesDocumented(t *testing.T) {
 	for _, sentence := range []string{needsNoEviction, needsPersistence, needsSync, needsMemory, needsReplicas, needsDisk} {
 		assert.Contains(t, text, sentence)
 	}
+}
+
+// TestDoctorLeavesNoFile checks that the file by which the doctor tries the disk is gone from the directory
+// before anything is written: a doctor that is killed leaves none.
+func TestDoctorLeavesNoFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	f, err := probeFile(dir)
+	require.NoError(t, err)
+	require.NoError(t, fill(f))
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Empty(t, entries)
+	require.NoError(t, f.Close())
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/internal/esindex"
 	"github.com/freshet/freshet/server/connect"
+	"github.com/freshet/freshet/server/itemindex"
 	"github.com/freshet/freshet/server/sharedsettings"
 )
 
@@ -37,7 +38,8 @@ func (d *doctor) checkElastic(ctx context.Context) {
 		return
 	}
 	version, err := esindex.CheckVersion(ctx, client)
-	if err != nil {
+	answers := esindex.Privilege(err) != ""
+	if err != nil && !answers {
 		fix := connect.TLSAdvice(err, connect.Schemes{
 			Plain: "http://", TLS: "https://", Settings: what,
 			Encrypted: strings.HasPrefix(d.cfg.Elasticsearch.Addresses[0], "https://"),
@@ -49,39 +51,74 @@ func (d *doctor) checkElastic(ctx context.Context) {
 		d.report(Broken, what, cmp.Or(fix, "start Elasticsearch, or correct elasticsearch.addresses, elasticsearch.password or elasticsearch.api_key"), "%s: %v", where, err)
 		return
 	}
-	if !strings.HasPrefix(version, "8.") {
+	switch {
+	case answers:
+		d.report(Warning, what, "", "%s answers, but its version could not be checked: %v", where, err)
+	case !strings.HasPrefix(version, "8."):
 		d.report(Warning, what, "use Elasticsearch 8", "%s is version %s; Freshet is tested with 8", where, version)
-	} else {
+	default:
 		d.report(OK, what, "", "%s answers, version %s", where, version)
 	}
-	sent := d.clock()
-	if nodes, err := esindex.CheckClocks(ctx, client); err == nil {
-		for id, now := range nodes {
-			d.skew(what+" node "+id, sent, now)
-		}
-	}
+	d.checkElasticClocks(ctx, client)
 	d.checkIndex(ctx, client)
 	d.checkAgreement(ctx, what, sharedsettings.InElastic(client, d.cfg.Elasticsearch.Index))
 	d.checkReplicas(ctx, client)
 	d.checkIndexSettings(ctx, client)
 	d.tryElasticWrites(ctx, client)
+	d.checkWriteAliases(ctx, client)
 	d.checkDisks(ctx, client)
 }
 
-// tryElasticWrites tries a write to each index that exists. Into an item index that is not Freshet's it
-// need not write.
+func (d *doctor) checkElasticClocks(ctx context.Context, client esindex.Client) {
+	sent := d.clock()
+	nodes, err := esindex.CheckClocks(ctx, client)
+	if err != nil {
+		d.report(Warning, "elasticsearch clocks", monitorFix, "could not be checked: %v", err)
+		return
+	}
+	for id, now := range nodes {
+		d.skew("elasticsearch node "+id, sent, now)
+	}
+}
+
+// checkWriteAliases reports existing indices that are not written through an alias: while such an
+// index is missing, a write creates it with types that Elasticsearch guesses.
+func (d *doctor) checkWriteAliases(ctx context.Context, client esindex.Client) {
+	const what = "elasticsearch write aliases"
+	var plain []string
+	found := 0
+	for _, index := range itemindex.Written(d.cfg) {
+		target, err := esindex.CheckTarget(ctx, client, index)
+		switch {
+		case esindex.Missing(err):
+			continue
+		case err != nil:
+			d.report(Warning, what, "give the user the privilege view_index_metadata for the indices", "of %s could not be checked: %v", index, err)
+			return
+		case !target.Alias:
+			plain = append(plain, index)
+		}
+		found++
+	}
+	if len(plain) > 0 {
+		d.report(Warning, what, "give the user the privilege manage for the indices and start freshet, or add for each the alias NAME"+esindex.WriteAlias("")+" to it alone",
+			"missing for %s: if the index is deleted, a write creates it with types that Elasticsearch guesses", list(plain))
+		return
+	}
+	if found > 0 {
+		d.report(OK, what, "", "each index is written through its alias")
+	}
+}
+
+// tryElasticWrites tries a write to each index that exists.
 func (d *doctor) tryElasticWrites(ctx context.Context, client esindex.Client) {
 	const what = "elasticsearch writes"
-	all := indices(d.cfg)
-	if !d.cfg.Elasticsearch.ManageIndex {
-		all = all[1:]
-	}
 	tried := 0
-	for _, index := range all {
+	for _, index := range itemindex.Written(d.cfg) {
 		switch err := esindex.TryWrite(ctx, client, index); {
 		case esindex.Missing(err):
 		case err != nil:
-			d.report(Broken, what, "see the message; the user needs the privilege write for the index, and its disks room", "%s cannot be written: %v", index, err)
+			d.report(Broken, what, "see the message; the user needs the privilege write for the index, its disks room, and documents must pass its ingest pipeline", "%s cannot be written: %v", index, err)
 			return
 		default:
 			tried++

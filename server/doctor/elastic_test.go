@@ -4,9 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -163,6 +166,24 @@ func TestDoctorTriesElasticWrites(t *testing.T) {
 	assert.Contains(t, found.Detail, esindex.Agents(index)+" cannot be written: ")
 	block("null")
 	assert.Equal(t, OK, about(t, try(client), "elasticsearch writes").Level)
+	for _, of := range []string{index, esindex.Agents(index), esindex.Rankings(index)} { // a template may set it for all
+		pipeline := func(name string) {
+			require.NoError(t, esindex.Do(t.Context(), client, http.MethodPut, "/"+of+"/_settings", "", []byte(`{"index.default_pipeline":`+name+`}`), nil))
+		}
+		pipeline(`"no_such"`)
+		found = about(t, try(client), "elasticsearch writes")
+		assert.Equal(t, Broken, found.Level)
+		assert.Contains(t, found.Detail, of+" cannot be written: ")
+		assert.Contains(t, found.Detail, "pipeline with id [no_such] does not exist")
+		assert.Contains(t, found.Fix, "ingest pipeline")
+		pipeline("null")
+	}
+	assert.Equal(t, OK, about(t, try(client), "elasticsearch writes").Level)
+	for _, in := range []string{index, esindex.Agents(index), esindex.Rankings(index)} {
+		var found struct{ Count int }
+		require.NoError(t, esindex.Ask(t.Context(), client, http.MethodGet, "/"+in+"/_count", "", nil, &found))
+		assert.Zero(t, found.Count, "nothing is left in %s", in)
+	}
 }
 
 // TestDoctorTriesCopyOfIndex tries the requests of recall from memory, with a user who may make them
@@ -202,4 +223,73 @@ func TestDoctorIndexNotCreated(t *testing.T) {
 		assert.Equal(t, want, forbidden(fmt.Errorf("create: %w", &esindex.Error{Status: status})), status)
 	}
 	assert.False(t, forbidden(errors.New("no connection")))
+}
+
+// refusing forwards requests to Elasticsearch, but for one that it refuses as for a user without the
+// privilege. It records the requests that it forwards.
+type refusing struct {
+	next   http.Handler
+	mu     sync.Mutex
+	made   map[string]bool
+	refuse string
+}
+
+func (p *refusing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	request := r.Method + " " + r.URL.Path
+	p.mu.Lock()
+	p.made[request] = true
+	refused := request == p.refuse
+	p.mu.Unlock()
+	if !refused {
+		p.next.ServeHTTP(w, r)
+		return
+	}
+	w.Header().Set("X-Elastic-Product", "Elasticsearch")
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusForbidden)
+	_, _ = io.WriteString(w, `{"error":{"type":"security_exception","reason":"this request is not allowed"},"status":403}`)
+}
+
+// TestDoctorReportsEachRefusal refuses each request of the doctor to Elasticsearch in turn, as for a user
+// who lacks the privilege for it. Each refusal is reported, with what to do.
+func TestDoctorReportsEachRefusal(t *testing.T) {
+	t.Parallel()
+	address, index := testenv.Elastic(t)
+	direct, err := esindex.Connect(esindex.ClientConfig{Addresses: []string{address}})
+	require.NoError(t, err)
+	_, err = esindex.Ensure(t.Context(), direct, index, esindex.Fields{})
+	require.NoError(t, err)
+	proxy := &refusing{next: testenv.Forward(t, address, nil), made: map[string]bool{}}
+	server := httptest.NewServer(proxy)
+	t.Cleanup(server.Close)
+	cfg := servicesAt(t, oneServer(t), server.URL)
+	cfg.Elasticsearch.Index, cfg.Recall.From = index, configs.FromMemory
+	problems := func(refuse string) map[string]Finding {
+		proxy.mu.Lock()
+		proxy.refuse = refuse
+		proxy.mu.Unlock()
+		d := &doctor{cfg: cfg, clock: time.Now}
+		d.checkElastic(t.Context())
+		found := map[string]Finding{}
+		for _, f := range d.findings {
+			if f.Level != OK {
+				found[f.What] = f
+			}
+		}
+		return found
+	}
+	usual := problems("")
+	requests := slices.Sorted(maps.Keys(proxy.made))
+	require.Greater(t, len(requests), 10)
+	for _, request := range requests {
+		found := problems(request)
+		reported := false
+		for what, f := range found {
+			if strings.Contains(f.Detail, "this request is not allowed") {
+				reported = true
+				assert.NotEmpty(t, f.Fix, what)
+			}
+		}
+		assert.True(t, reported, "%s: %v, as usual %v", request, found, usual)
+	}
 }

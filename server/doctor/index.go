@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -48,8 +49,11 @@ func (d *doctor) checkIndex(ctx context.Context, client esindex.Client) {
 			level = Broken
 		}
 		fix := "correct elasticsearch.fields or the index's mapping"
-		if p.Field == itemindex.NoTokens {
+		switch p.Field {
+		case itemindex.NoTokens:
 			fix = "recreate the index, as the message says"
+		case "":
+			fix = "see the message"
 		}
 		d.report(level, what, fix, "%s", p)
 	}
@@ -62,6 +66,7 @@ func (d *doctor) checkIndex(ctx context.Context, client esindex.Client) {
 		case !report.Schema.Acts:
 			d.report(OK, "live popularity", "", "the index lacks the three fields of the latest act (docs/own-index.md): a click by a server whose clock is ahead counts for more than one")
 		}
+		d.reportHalfLives(report.Schema)
 		d.reportTags(report.Schema)
 		d.tryRecall(ctx, client, report.Schema)
 		if d.cfg.RecallsFromCopy() {
@@ -148,4 +153,20 @@ func unread(ctx context.Context, items catalog.Reader, candidates []feed.Candida
 		}
 	}
 	return missing, err
+}
+
+// reportHalfLives reports the half-lives that a setting names and the index has no fields for.
+func (d *doctor) reportHalfLives(s esindex.Schema) {
+	if !d.cfg.UsesRedis() {
+		return
+	}
+	for h := range (d.cfg.HalfLives() &^ s.More).All() {
+		f := esindex.MoreFieldsOf(h)
+		if d.cfg.Elasticsearch.ManageIndex {
+			d.report(OK, "live popularity", "", "the index lacks the fields of popularity.half_lives %s; a server that starts adds them", h.Name)
+			continue
+		}
+		d.report(Warning, "live popularity", fmt.Sprintf("add %s, %s and %s to the mapping (docs/own-index.md)", f.Sum, f.Epoch, f.Count),
+			"the index lacks the fields of popularity.half_lives %s: the ranking's weight_%s has no effect", h.Name, h.Name)
+	}
 }

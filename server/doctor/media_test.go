@@ -1,8 +1,11 @@
 package doctor
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -37,6 +40,19 @@ func TestDoctorImageStore(t *testing.T) {
 		assert.Equal(t, want == Broken, found.Fix != "", "a broken thing says how to fix it")
 		assert.Contains(t, found.Detail, "://", "it names the address")
 	}
+}
+
+// TestNoSpaceAdvice has a disk without inodes, on which nothing can be created although it has free bytes.
+func TestNoSpaceAdvice(t *testing.T) {
+	t.Parallel()
+	for _, err := range []error{
+		&fs.PathError{Op: "open", Path: "data/.doctor-1", Err: syscall.ENOSPC},
+		&fs.PathError{Op: "open", Path: "data/.doctor-1", Err: syscall.EDQUOT},
+		errors.New("the image store is unavailable: cannot store a file: mkdirat -probe: no space left on device"),
+	} {
+		assert.Contains(t, orSpace("name a folder", err), "inodes", err)
+	}
+	assert.Equal(t, "name a folder", orSpace("name a folder", fs.ErrPermission))
 }
 
 func TestDoctorImageSizeLimit(t *testing.T) {

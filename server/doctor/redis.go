@@ -46,7 +46,19 @@ func (d *doctor) checkRedis(ctx context.Context) {
 		d.tryWakes(ctx, what, client)
 	}
 	d.report(OK, "redis bloom", "", "the Bloom filter type is available")
+	d.tryCommands(ctx, what, client, false)
 	d.tryRedisWrites(ctx, store)
+}
+
+// tryCommands tries the commands by which servers use a Redis: a user may lack the right to one, and a proxy
+// or another server of the protocol may not know it.
+func (d *doctor) tryCommands(ctx context.Context, redis string, client redis.UniversalClient, lists bool) {
+	key := rediskeys.For(client, d.cfg.Redis.KeyPrefix).FilterProbe() + ":commands"
+	if err := rediskeys.TryCommands(ctx, client, key, lists); err != nil {
+		d.report(Broken, redis+" commands", "see the message", "it refuses %v", err)
+		return
+	}
+	d.report(OK, redis+" commands", "", "it takes each command that servers send")
 }
 
 // tryRedisWrites tries what serving writes: an impression, and a filter of a day.
@@ -83,6 +95,7 @@ func (d *doctor) checkListsRedis(ctx context.Context) {
 	if err := rediskeys.TryWrites(ctx, client, rediskeys.For(client, d.cfg.Redis.KeyPrefix).ListProbes()); err != nil {
 		d.report(Broken, what+" writes", "see the message", "no lists can be written: %v", err)
 	}
+	d.tryCommands(ctx, what, client, true)
 	d.checkLists(what, masters)
 	d.tryWakes(ctx, what, client)
 	d.judge(what, masters, "eviction", judgeListEviction)
@@ -114,7 +127,7 @@ func (d *doctor) reachRedis(ctx context.Context, cfg configs.Config, what, setti
 		schemes := connect.Schemes{Plain: "redis://", TLS: "rediss://", Settings: "redis", Encrypted: cfg.Redis.Server().TLS}
 		fix := connect.TLSAdvice(err, schemes)
 		switch {
-		case rediskeys.Refused(err):
+		case rediskeys.Refused(err), rediskeys.Advice(err) != "":
 			fix = "see the message"
 		case schemes.Encrypted && connect.AnswersPlain(ctx, cfg.Redis.Server().Addrs[0]):
 			fix = connect.TLSAdvice(tls.RecordHeaderError{}, schemes)

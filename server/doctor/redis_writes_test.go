@@ -2,13 +2,17 @@ package doctor
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/dedup/redisbloom"
+	"github.com/freshet/freshet/internal/rediskeys"
 	"github.com/freshet/freshet/server/connect"
 )
 
@@ -78,4 +82,34 @@ func TestDoctorFilterLimit(t *testing.T) {
 		found := about(t, d.findings, "redis writes")
 		assert.Equal(t, level, found.Level, found.Detail)
 	}
+}
+
+// TestDoctorReportsEachRefusedCommand has a Redis that refuses one of the commands that servers send, as one
+// whose user lacks a right, or a proxy that does not know it.
+func TestDoctorReportsEachRefusedCommand(t *testing.T) {
+	t.Parallel()
+	client := productionRedis(t)
+	cfg := onRedis(t, client.Options().Addr)
+	cfg.Timeline.RedisURL = cfg.Redis.URL
+	assert.Equal(t, OK, about(t, Check(t.Context(), cfg, Options{}), "redis commands").Level)
+	main, lists := rediskeys.Commands(false), rediskeys.Commands(true)
+	for _, name := range main {
+		require.NoError(t, client.Do(t.Context(), "acl", "setuser", "default", "-"+name).Err())
+		d := &doctor{cfg: cfg, clock: time.Now}
+		d.checkRedis(t.Context())
+		d.checkListsRedis(t.Context())
+		require.NoError(t, client.Do(t.Context(), "acl", "setuser", "default", "+@all").Err())
+		says := func(redis string) bool {
+			return slices.ContainsFunc(d.findings, func(f Finding) bool {
+				return f.Level == Broken && strings.HasPrefix(f.What, redis) && strings.Contains(strings.ToLower(f.Detail), name) && strings.Contains(f.Detail, "the user lacks a right")
+			})
+		}
+		assert.True(t, says("redis"), "%s in %v", name, d.findings)
+		if slices.Contains(lists, name) {
+			assert.True(t, says("timeline.redis"), "%s in %v", name, d.findings)
+		}
+	}
+	left, err := client.Keys(t.Context(), "*:commands").Result()
+	require.NoError(t, err)
+	assert.Empty(t, left)
 }

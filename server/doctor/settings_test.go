@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/server/connect"
+	"github.com/freshet/freshet/server/sharedsettings"
 )
 
 func TestDoctorRedisSettings(t *testing.T) {
@@ -37,6 +38,26 @@ func TestDoctorRedisSettings(t *testing.T) {
 		}
 		assert.Equal(t, tt.level != OK, found.Fix != "", "a warning says what to do: %s: %v", name, found)
 	}
+}
+
+// TestDoctorLacksStore has a configuration without a store that the other servers use, as in a shell without
+// their environment.
+func TestDoctorLacksStore(t *testing.T) {
+	t.Parallel()
+	client := productionRedis(t)
+	cfg := onRedis(t, client.Options().Addr)
+	theirs := sharedsettings.Of(cfg)
+	theirs["elasticsearch.index"] = "freshet-items"
+	store := sharedsettings.InRedis(client, cfg.Redis.KeyPrefix)
+	require.NoError(t, sharedsettings.Accept(t.Context(), store, theirs))
+	findings := Check(t.Context(), cfg, Options{})
+	assert.Equal(t, "items sqlite, impressions redis, posts off", about(t, findings, "configuration").Detail)
+	found := about(t, findings, "redis settings")
+	assert.Equal(t, Warning, found.Level)
+	assert.Contains(t, found.Detail, "the other servers use Elasticsearch (elasticsearch.addresses)")
+	assert.Contains(t, found.Fix, "environment of the server")
+	assert.Equal(t, OK, about(t, Check(t.Context(), cfg, Options{Accept: true}), "redis settings").Level)
+	assert.Equal(t, OK, about(t, Check(t.Context(), cfg, Options{}), "redis settings").Level, "no server uses it any more")
 }
 
 // A managed Redis denies CONFIG, and a strict one also INFO.

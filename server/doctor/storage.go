@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"time"
 
 	"github.com/freshet/freshet/internal/sqlitefile"
@@ -20,27 +22,73 @@ func (d *doctor) checkDataDir(ctx context.Context) {
 	dir := d.cfg.DataDir
 	const what = "data_dir"
 	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
-		if !d.Fix {
+		err := creatable(dir)
+		if err == nil && d.Fix {
+			err = os.MkdirAll(dir, 0o700)
+		}
+		switch {
+		case err != nil:
+			d.report(Broken, what, orSpace("name a directory this user may create", err), "%v", err)
+			return
+		case !d.Fix:
 			d.report(OK, what, "", "%s does not exist yet; serve creates it", dir)
 			return
 		}
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			d.report(Broken, what, "name a directory this user may create", "%v", err)
-			return
+	}
+	probe, err := probeFile(dir)
+	if err != nil {
+		d.report(Broken, what, orSpace("name a directory this user may write to", err), "%v", err)
+		return
+	}
+	err = errors.Join(fill(probe), probe.Close())
+	if err != nil {
+		d.report(Broken, what, moreSpace, "%v", err)
+		return
+	}
+	d.reportWritable(what, dir, dir+" is writable")
+	d.checkFiles(ctx, dir)
+}
+
+// moreSpace is the fix if a disk is full: without an inode no file can be created either.
+const moreSpace = "free space (df) or inodes (df -i) on its disk, or name a directory on another"
+
+// orSpace returns the fix, unless err means that a disk, or the user's quota, has no room for another byte
+// or file. The store of a folder keeps only the text of its errors.
+func orSpace(fix string, err error) string {
+	for _, full := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT} {
+		if strings.Contains(err.Error(), full.Error()) {
+			return moreSpace
 		}
 	}
-	probe, err := os.CreateTemp(dir, ".doctor-*")
+	return fix
+}
+
+// probeFile creates a file in a directory and removes its name: nothing remains of it once it is closed, or
+// the process has ended.
+func probeFile(dir string) (*os.File, error) {
+	f, err := os.CreateTemp(dir, ".doctor-*")
 	if err != nil {
-		d.report(Broken, what, "name a directory this user may write to", "%v", err)
-		return
+		return nil, err
 	}
-	err = errors.Join(fill(probe), probe.Close(), os.Remove(probe.Name()))
+	if err := os.Remove(f.Name()); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// creatable returns an error if this user may not create a directory that does not exist: whether the nearest
+// one above it takes a file is tried. Nothing remains.
+func creatable(dir string) error {
+	above := filepath.Dir(filepath.Clean(dir))
+	_, err := os.Stat(above)
+	if errors.Is(err, fs.ErrNotExist) && above != dir {
+		return creatable(above)
+	}
+	probe, err := probeFile(above)
 	if err != nil {
-		d.report(Broken, what, "free space on its disk, or name a directory on another", "%v", err)
-		return
+		return fmt.Errorf("%s cannot be created: %w", dir, err)
 	}
-	d.report(OK, what, "", "%s is writable", dir)
-	d.checkFiles(ctx, dir)
+	return probe.Close()
 }
 
 // probeSize is the number of bytes that the doctor writes: an empty file fits on a full disk.
@@ -56,7 +104,20 @@ func fill(f *os.File) error {
 
 // checkFiles checks the files of the configuration, and changes none.
 func (d *doctor) checkFiles(ctx context.Context, dir string) {
+	var have []string
 	for _, f := range datadir.Databases(d.cfg, dir) {
+		if !datadir.Lacks(f.Path) {
+			have = append(have, filepath.Base(f.Path))
+		}
+	}
+	for _, f := range datadir.Databases(d.cfg, dir) {
+		switch isLacking := datadir.Lacks(f.Path); {
+		case isLacking && f.Later:
+			continue
+		case isLacking:
+			d.reportLacking(f, have)
+			continue
+		}
 		d.checkSQLite(ctx, f.What, f.Path, f.Schema)
 	}
 	if err := datadir.InspectImpressions(d.cfg, dir); err != nil {
@@ -64,11 +125,26 @@ func (d *doctor) checkFiles(ctx context.Context, dir string) {
 	}
 }
 
-func (d *doctor) checkSQLite(ctx context.Context, what, path string, schema *sqlitefile.Schema) {
-	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-		d.report(OK, what, "", "%s does not exist yet; serve creates it", path)
+// reportLacking reports a database that does not exist, or is empty. Beside others, which have data, it
+// was probably lost: a server creates all of them at its first start.
+func (d *doctor) reportLacking(f datadir.Database, have []string) {
+	is := "does not exist"
+	if _, err := os.Stat(f.Path); err == nil {
+		is = "is empty"
+	}
+	if len(have) == 0 {
+		d.report(OK, f.What, "", "%s %s yet; serve creates it", f.Path, is)
 		return
 	}
+	verb := "has"
+	if len(have) > 1 {
+		verb = "have"
+	}
+	d.report(Warning, f.What, "if this is a backup or was restored from one, it is not whole: take one that is; otherwise start the server",
+		"%s %s, although %s %s data; serve creates it empty", f.Path, is, list(have), verb)
+}
+
+func (d *doctor) checkSQLite(ctx context.Context, what, path string, schema *sqlitefile.Schema) {
 	version, err := schema.Inspect(ctx, path)
 	if err == nil {
 		err = schema.Verify(ctx, path)
@@ -76,6 +152,8 @@ func (d *doctor) checkSQLite(ctx context.Context, what, path string, schema *sql
 	switch {
 	case errors.Is(err, fs.ErrPermission):
 		d.report(Broken, what, "run the doctor as the user of the server, or give that user data_dir with all in it (chown -R)", "%v", err)
+	case errors.Is(err, sqlitefile.ErrForeignLog):
+		d.report(Broken, what, "see the message", "%v", err)
 	case errors.Is(err, sqlitefile.ErrNewer):
 		d.report(Broken, what, "upgrade freshet", "%v", err)
 	case err != nil:
@@ -112,29 +190,42 @@ func (d *doctor) checkMedia(ctx context.Context) {
 		d.report(Broken, what, "correct media.url", "%v", err)
 		return
 	}
-	if _, err := os.Stat(connect.FolderOf(u)); u.Scheme == "file" && errors.Is(err, os.ErrNotExist) && !d.Fix {
-		d.report(OK, what, "", "%s does not exist yet; serve creates it", u.Path)
-	} else if err := probeMedia(ctx, u); err != nil {
+	folder := connect.FolderOf(u)
+	_, err = os.Stat(folder)
+	planned := u.Scheme == "file" && errors.Is(err, os.ErrNotExist) && !d.Fix
+	if planned {
+		err = creatable(folder)
+	} else {
+		err = probeMedia(ctx, u, d.clock())
+	}
+	if err != nil {
 		fix := "start the store, or correct media.url and the permissions there: read, write, list and delete"
 		if u.Scheme == "file" {
-			fix = "name a folder this user may write to"
+			fix = orSpace("name a folder this user may write to", err)
 		}
 		d.report(Broken, what, fix, "%s: %v", u.Redacted(), err)
 		return
-	} else {
-		d.report(OK, what, "", "a test file was written to %s, read and removed", u.Redacted())
+	}
+	written := "a test file was written to " + u.Redacted() + ", read and removed"
+	switch {
+	case planned:
+		d.report(OK, what, "", "%s does not exist yet; serve creates it", u.Path)
+	case u.Scheme == "file":
+		d.reportWritable(what, folder, written)
+	default:
+		d.report(OK, what, "", "%s", written)
 	}
 	d.judgeMediaMemory()
 }
 
-func probeMedia(ctx context.Context, u *url.URL) error {
+func probeMedia(ctx context.Context, u *url.URL, now time.Time) error {
 	ctx, cancel := context.WithTimeout(ctx, mediaProbe)
 	defer cancel()
 	store, err := connect.Images(u)
 	if err != nil {
 		return err
 	}
-	return errors.Join(media.Probe(ctx, store), store.Close())
+	return errors.Join(media.Probe(ctx, store, now), store.Close())
 }
 
 // judgeMediaMemory reports the image size that media.memory is enough for.

@@ -78,6 +78,12 @@ func TestIndexWriteBlockReported(t *testing.T) {
 			s.watch.checkWrites(t.Context())
 			require.NoError(t, s.watch.Check(left)(t.Context()).Err)
 		}
+		set(of, "index.default_pipeline", `"no_such"`) // of a template that matches every index
+		s.watch.checkWrites(t.Context())
+		assert.Equal(t, "reachable, but writes are refused: "+of+": pipeline with id [no_such] does not exist", s.watch.Check(left)(t.Context()).Reason)
+		set(of, "index.default_pipeline", "null")
+		s.watch.checkWrites(t.Context())
+		require.NoError(t, s.watch.Check(left)(t.Context()).Err)
 	}
 }
 

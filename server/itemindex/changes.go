@@ -3,6 +3,7 @@ package itemindex
 import (
 	"context"
 	"errors"
+	"net/http"
 
 	"github.com/freshet/freshet/internal/esindex"
 	"github.com/freshet/freshet/recall"
@@ -114,18 +115,11 @@ func (w *Watch) renew(ctx context.Context) {
 	}
 }
 
-// checkWrites reads whether a setting blocks writes.
+// checkWrites checks whether a setting blocks writes, or the user lacks the right to write.
 func (w *Watch) checkWrites(ctx context.Context) {
-	found, err := esindex.CheckSettings(ctx, w.client, w.cfg.Elasticsearch.Index)
+	blocked, err := w.findBlock(ctx)
 	if err != nil {
 		return // the other checks report that
-	}
-	blocked := ""
-	for _, s := range found {
-		if s.BlocksWrites() {
-			blocked = s.Name + " of " + s.Index + " is " + s.Value
-			break
-		}
 	}
 	w.mu.Lock()
 	before := w.blocked
@@ -158,4 +152,38 @@ func (w *Watch) takeOver(ctx context.Context, report esindex.Report) {
 	for _, p := range report.Problems {
 		w.log.WarnContext(ctx, "elasticsearch index", "index", w.cfg.Elasticsearch.Index, "problem", p.String())
 	}
+}
+
+// lasts reports whether a refused write is refused until somebody changes something. A block of the whole
+// cluster is none of the settings of an index; 503 is one that begins or ends with its master.
+func lasts(refused *esindex.Error) bool {
+	if esindex.IsType(refused, "cluster_block_exception") {
+		return refused.Status != http.StatusServiceUnavailable
+	}
+	return esindex.Refused(refused) && !esindex.Gone(refused)
+}
+
+// findBlock returns what prevents writes to an index that Freshet writes to, "" if nothing does.
+func (w *Watch) findBlock(ctx context.Context) (string, error) {
+	index := w.cfg.Elasticsearch.Index
+	found, err := esindex.CheckSettings(ctx, w.client, index)
+	for _, s := range found {
+		if s.BlocksWrites() {
+			return s.Name + " of " + s.Index + " is " + s.Value, nil
+		}
+	}
+	if err != nil && esindex.Privilege(err) == "" {
+		return "", err
+	}
+	for _, name := range Written(w.cfg) {
+		err := esindex.TryWrite(ctx, w.client, name)
+		if esindex.Privilege(err) != "" {
+			return "its user lacks the privilege write for " + name, nil
+		}
+		var refused *esindex.Error
+		if errors.As(err, &refused) && lasts(refused) {
+			return name + ": " + refused.Reason, nil
+		}
+	}
+	return "", nil
 }

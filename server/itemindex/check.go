@@ -44,7 +44,8 @@ func (w *Watch) Check(left func() time.Duration) health.Check {
 
 // withCause appends to a text why Elasticsearch did not answer, if that is known.
 func withCause(text string, err error) string {
-	if cause := cmp.Or(handler.PublicCause(err), answered(err)); cause != "" {
+	cause := cmp.Or(handler.PublicCause(err), answered(err))
+	if cause != "" {
 		return text + ": " + cause
 	}
 	return text

@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/internal/esindex"
@@ -27,27 +30,59 @@ func inspect(ctx context.Context, client esindex.Client, cfg configs.Config) (es
 		report.Problems = append(report.Problems, esindex.Problem{Field: NoTokens, Name: esindex.DefaultTitleTokens, Fatal: true, Message: makeAnew})
 	}
 	if err == nil {
-		err = checkSource(ctx, client, cfg, &report)
+		checkName(cfg.Elasticsearch.Index, &report)
+		err = checkStored(ctx, client, cfg, &report)
 	}
 	report.Schema.Others = !cfg.Elasticsearch.ManageIndex
 	return report, err
 }
 
-// checkSource rejects indices managed by Freshet whose documents cannot be read back: items would
-// be accepted but not shown, and profiles with readers' mutes would be lost.
-func checkSource(ctx context.Context, client esindex.Client, cfg configs.Config, report *esindex.Report) error {
+// Written returns the indices that Freshet writes to: into an item index that is not its own it need not
+// write.
+func Written(cfg configs.Config) []string {
 	index := cfg.Elasticsearch.Index
-	own := []string{esindex.Agents(index), esindex.Rankings(index)}
+	all := []string{esindex.Agents(index), esindex.Rankings(index)}
 	if cfg.Elasticsearch.ManageIndex {
-		own = append(own, index)
+		all = append(all, index)
 	}
-	without, err := esindex.WithoutSource(ctx, client, own)
-	for _, name := range without {
-		report.Problems = append(report.Problems, esindex.Problem{Fatal: true, Message: fmt.Sprintf(
-			"%s has _source disabled or filtered, maybe by an index template that matches its name: its documents cannot be read back; "+
-				"exclude it from the template, delete the index, and start freshet, which recreates it", name)})
+	return all
+}
+
+// checkStored rejects indices managed by Freshet whose documents cannot be read back: items would
+// be accepted but not shown, and profiles with readers' mutes would be lost. It also rejects indices for
+// profiles and rankings that have the items of another deployment.
+func checkStored(ctx context.Context, client esindex.Client, cfg configs.Config, report *esindex.Report) error {
+	own, index := Written(cfg), cfg.Elasticsearch.Index
+	stored, err := esindex.StoredIn(ctx, client, own)
+	if esindex.Forbidden(err) {
+		report.Problems = append(report.Problems, esindex.Problem{Message: fmt.Sprintf(
+			"whether the documents of %s can be read back could not be checked, because the user may not read the mappings: "+
+				"give it the privilege view_index_metadata for these indices: %v", strings.Join(own, ", "), err)})
+		return nil
+	}
+	fatal := func(text string, args ...any) {
+		report.Problems = append(report.Problems, esindex.Problem{Fatal: true, Message: fmt.Sprintf(text, args...)})
+	}
+	for _, name := range slices.Sorted(maps.Keys(stored)) {
+		if !stored[name].Whole {
+			fatal("%s has _source disabled or filtered, maybe by an index template that matches its name: its documents cannot be read back; "+
+				"exclude it from the template, delete the index, and start freshet, which recreates it", name)
+		}
+		beside := name == esindex.Agents(index) || name == esindex.Rankings(index)
+		if beside && stored[name].Items {
+			fatal("profiles or rankings would be stored in %s, which has the items of another deployment: name another index in elasticsearch.index", name)
+		}
 	}
 	return err
+}
+
+// checkName rejects a name of the index that is the alias by which another deployment writes.
+func checkName(index string, report *esindex.Report) {
+	of := report.Schema.Indices
+	if of != "" && esindex.WriteAlias(of) == index {
+		report.Problems = append(report.Problems, esindex.Problem{Fatal: true, Message: fmt.Sprintf(
+			"%s is the alias by which another deployment writes to its index %s: name another index in elasticsearch.index", index, of)})
+	}
 }
 
 // NoTokens is the field of the problem that an index managed by Freshet lacks the token fields.

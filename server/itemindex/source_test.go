@@ -55,3 +55,34 @@ func TestTemplateWithoutSource(t *testing.T) {
 		})
 	}
 }
+
+// TestNameOfOtherDeployment checks that an index is refused if the names that belong to it are taken by
+// another deployment.
+func TestNameOfOtherDeployment(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ theirs, ours, says string }{
+		"profiles among items": {"-agents", "", "profiles or rankings would be stored in"},
+		"rankings among items": {"-ranking", "", "profiles or rankings would be stored in"},
+		"alias for writing":    {"", "-write", "is the alias by which another deployment writes to its index"},
+		"items in profiles":    {"", "-agents", "the index has no such field"},
+		"another name":         {"-2", "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			address, index := testenv.Elastic(t)
+			s := at(t, address, index+c.ours)
+			for _, index := range []string{index + c.theirs, index + c.ours} {
+				_, err := esindex.Ensure(t.Context(), s.client, index, Fields(s.cfg))
+				require.NoError(t, err)
+			}
+			report, err := Inspect(t.Context(), s.client, s.cfg)
+			require.NoError(t, err)
+			if c.says == "" {
+				require.NoError(t, report.Err())
+				return
+			}
+			require.ErrorIs(t, report.Err(), esindex.ErrUnusable)
+			assert.ErrorContains(t, report.Err(), c.says)
+		})
+	}
+}

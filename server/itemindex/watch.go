@@ -121,21 +121,22 @@ func (w *Watch) inspect(ctx context.Context) error {
 }
 
 // addFields adds the fields of folded tags and of the latest act to an index that an older version
-// of Freshet created. Without the right to do so, it leaves the index unchanged.
+// of Freshet created, and those of the half-lives that a setting names. Without the right to do so, it leaves the index unchanged.
 func (w *Watch) addFields(ctx context.Context, report esindex.Report) (esindex.Report, error) {
-	hasFields := report.Schema.Folded && report.Schema.Acts
+	keep := w.cfg.HalfLives()
+	hasFields := report.Schema.Folded && report.Schema.Acts && report.Schema.More&keep == keep
 	if hasFields || !w.cfg.Elasticsearch.ManageIndex {
 		return report, nil
 	}
 	index := w.cfg.Elasticsearch.Index
-	if err := esindex.AddFields(ctx, w.client, index, Fields(w.cfg)); err != nil {
+	if err := esindex.AddFields(ctx, w.client, index, Fields(w.cfg), keep); err != nil {
 		if unavailable(err) && !esindex.IsType(err, "cluster_block_exception") { // recall works in spite of a write block
 			return report, err
 		}
-		w.log.WarnContext(ctx, "cannot add fields; searches match tags only with the same spelling, and live popularity before an item's latest act is extrapolated", "index", index, "error", err)
+		w.log.WarnContext(ctx, "cannot add fields; searches match tags only with the same spelling, live popularity before an item's latest act is extrapolated, and that of further half-lives is off", "index", index, "error", err)
 		return report, nil
 	}
-	w.log.InfoContext(ctx, "added the fields that an older version lacks", "index", index)
+	w.log.InfoContext(ctx, "added fields that the index lacked", "index", index)
 	return Inspect(ctx, w.client, w.cfg)
 }
 

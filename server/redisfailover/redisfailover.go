@@ -35,8 +35,11 @@ const (
 	forgetAfter = 30 * time.Second
 	// reclaimTimes is the number of times that recent deliveries are claimed after a change, one
 	// check apart: a running request has its page from the previous master and delivers it later.
-	// The new master may not be ready at once.
 	reclaimTimes = 8
+	// reclaimFor is how long after a change a claim that failed is made again: a new master may not
+	// be ready at once, or a network may be cut. The pause grows from one check to reclaimPause.
+	reclaimFor   = 10 * time.Minute
+	reclaimPause = 5 * time.Second
 )
 
 // Reclaim restores the deliveries since a time that a change of masters may have lost. The zero
@@ -67,11 +70,7 @@ type Watch struct {
 	last  string               // address of the last connection
 	held  hold
 
-	// The pending claims: whether one is due now, how many are left, and since which delivery time.
-	// Only the watch uses these.
-	due   bool
-	left  int
-	since time.Time // zero means unlimited
+	claims claims // only the watch uses these
 }
 
 var _ breaker.Masters = (*Watch)(nil)
@@ -122,7 +121,7 @@ func (w *Watch) Run(ctx context.Context, clock feed.Clock, reclaim Reclaim) {
 		w.check(ctx, clock, reclaim)
 		select {
 		case <-tick.C:
-			w.due = w.left > 0
+			w.claims.tick(time.Now())
 		case <-w.wake:
 		case <-ctx.Done():
 			return
@@ -143,22 +142,13 @@ func (w *Watch) check(ctx context.Context, clock feed.Clock, reclaim Reclaim) {
 	}
 	if w.compare(w.ids(ctx), time.Now()) {
 		w.log.WarnContext(ctx, "a Redis master was replaced or restarted: recent deliveries are recorded again")
-		w.due, w.left, w.since = true, reclaimTimes, time.Time{}
+		w.claims = claims{due: true, left: reclaimTimes, until: time.Now().Add(reclaimFor)}
 		w.sentinels.followed()
-	} else if w.left == 0 && !replaced {
+	} else if w.claims.left == 0 && !replaced {
 		w.release()
 	}
-	if !w.due {
-		return
-	}
-	w.due, w.left = false, w.left-1
-	began := clock()
-	err := reclaim(ctx, w.since)
-	switch {
-	case err != nil:
-		w.log.WarnContext(ctx, "cannot record again the deliveries just before a Redis master was replaced; their items may be shown again", "tries_left", w.left, "error", err)
-	case w.since.IsZero():
-		w.since = began.Add(-w.hold)
+	if w.claims.due {
+		w.claim(ctx, clock, reclaim)
 	}
 }
 

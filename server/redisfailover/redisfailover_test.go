@@ -112,9 +112,50 @@ func TestReclaimedDeliveries(t *testing.T) {
 			}
 			return nil
 		})
-		third := 3 * checkEvery
-		assert.Equal(t, []time.Duration{-1, -1, -1, third, third, third, third, third}, since)
+		third := 4 * checkEvery // the second failure doubles the pause
+		assert.Equal(t, []time.Duration{-1, -1, -1, third, third, third, third, third, third, third}, since)
 	})
+}
+
+// TestReclaimDuringLongOutage has a new master that cannot be reached for a time: recent deliveries
+// are claimed as soon as it answers, until reclaimFor has passed.
+func TestReclaimDuringLongOutage(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name      string
+		outage    time.Duration
+		succeeded int
+	}{
+		{"a minute", time.Minute, reclaimTimes},
+		{"almost too long", reclaimFor - reclaimPause, reclaimTimes},
+		{"too long", reclaimFor + 2*reclaimPause, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				w := watchOf(func() []string {
+					if time.Since(began) < checkEvery {
+						return []string{"one"}
+					}
+					return []string{"another"}
+				})
+				ctx, cancel := context.WithTimeout(t.Context(), 2*reclaimFor)
+				defer cancel()
+				succeeded, failed := 0, 0
+				w.Run(ctx, time.Now, func(context.Context, time.Time) error {
+					if time.Since(began) < c.outage {
+						failed++
+						return context.DeadlineExceeded
+					}
+					succeeded++
+					return nil
+				})
+				assert.Equal(t, c.succeeded, succeeded)
+				assert.LessOrEqual(t, failed, int(c.outage/reclaimPause)+reclaimTimes, "the pause grows")
+			})
+		})
+	}
 }
 
 // TestConnectionsHeldHalfAsLong checks that connections are held for half the time, because

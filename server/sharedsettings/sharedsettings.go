@@ -64,6 +64,7 @@ func Of(cfg configs.Config) Settings {
 		s["elasticsearch.index"] = cfg.Elasticsearch.Index
 	}
 	if cfg.UsesPostgres() {
+		s["changes.retention"] = cfg.Changes.Retention.String()
 		s["timeline.celebrity.at"] = strconv.Itoa(cfg.Timeline.CelebrityAt)
 		s["the database of timeline.redis_url"] = "none"
 		if cfg.Timeline.RedisURL != "" {
@@ -156,6 +157,31 @@ func Compare(ctx context.Context, store Store, s Settings) error {
 		return err
 	}
 	return s.compare(kept)
+}
+
+// uses names settings that only servers with a store have, and the store.
+var uses = []struct{ setting, store string }{
+	{"redis.key_prefix", "Redis (redis.url)"},
+	{"elasticsearch.index", "Elasticsearch (elasticsearch.addresses)"},
+	{"timeline.celebrity.at", "PostgreSQL (postgres.url)"},
+}
+
+// Unused returns the stores that the servers over the same stores use, and a server with these settings
+// does not.
+func Unused(ctx context.Context, store Store, s Settings) (stores []string, err error) {
+	found, err := store.Get(ctx)
+	if err != nil || found == "" {
+		return nil, err
+	}
+	kept, err := parse(found)
+	for _, u := range uses {
+		_, theirs := kept[u.setting]
+		_, ours := s[u.setting]
+		if theirs && !ours {
+			stores = append(stores, u.store)
+		}
+	}
+	return stores, err
 }
 
 // Accept stores the settings as those of all servers.

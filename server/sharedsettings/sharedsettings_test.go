@@ -56,6 +56,12 @@ func TestStores(t *testing.T) {
 			require.NoError(t, sharedsettings.Check(t.Context(), store, own))
 			require.NoError(t, sharedsettings.Check(t.Context(), store, own))
 			require.NoError(t, sharedsettings.Compare(t.Context(), store, own))
+			unused, err := sharedsettings.Unused(t.Context(), store, own)
+			require.NoError(t, err)
+			require.Empty(t, unused)
+			unused, err = sharedsettings.Unused(t.Context(), store, sharedsettings.Of(configs.Default()))
+			require.NoError(t, err)
+			require.Equal(t, []string{"Redis (redis.url)", "Elasticsearch (elasticsearch.addresses)", "PostgreSQL (postgres.url)"}, unused)
 
 			cfg.Redis.KeyPrefix, cfg.Dedup.WindowDays = "other:", 14
 			other := sharedsettings.Of(cfg)

@@ -26,6 +26,6 @@ func BenchmarkSums(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		s.add(entry{variant: "control", agent: agents[i%len(agents)], docs: docs, now: now})
+		s.addPage("control", 0, &Delivery{Agent: agents[i%len(agents)], Docs: docs}, now)
 	}
 }

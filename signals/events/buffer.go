@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"log/slog"
+	"fmt"
 	"math/rand/v2"
 	"strconv"
 	"sync"
@@ -19,39 +19,44 @@ import (
 
 // BufferConfig configures a Buffer. Zero values mean the defaults.
 type BufferConfig struct {
-	signals.Config               // its queue holds deliveries and acts to be counted
-	Every          time.Duration // between two writes; 1s
+	signals.Config               // its queue holds deliveries, acts and reports to be counted
+	Every          time.Duration // between two writes; 500ms
 	Members        int           // agents, authors and events stored while the store is down, clicks counted twice; 200000, of at most about 100 bytes each
 }
 
+// How many ticks entries are held, until all servers have written what they need to know of.
+const (
+	holdActs    = 2 // acts: those on items shown by exploration or a promotion need the impression
+	holdPages   = 2 // pages of a session: they need the session's last page
+	holdTracked = 4 // tracked acts and reports: they need any page, also one that was held
+)
+
+// pageMembers is how many members a page to be remembered counts for.
+const pageMembers = 4
+
 // Buffer counts impressions and acts, off the request path. It sums them in memory and writes to
-// the store every second, acts a second later; while the store is down it keeps summing and
-// retries. A process that is killed loses only the counts since its last write, and acts since the
-// write before that.
+// the store every half second, acts a second later, during experiments two; while the store is down
+// it keeps summing and retries. A process that is killed loses only the counts since its last write,
+// and acts since the writes before that.
 type Buffer struct {
 	store   Store
 	cfg     BufferConfig
 	entries *signals.Buffer[entry]
-	writes  *signals.Buffer[struct{}] // a request to write the sums
+	writes  *signals.Buffer[struct{}] // a request to write
 	stop    context.CancelFunc        // of the ticks
 
-	mu   sync.Mutex // held only briefly
-	sums *sums
-}
-
-// entry is one delivery, or the acts of one call, which have no docs.
-type entry struct {
-	variant, agent string
-	docs           []feed.Doc
-	refs           []feed.Ref
-	events         []Event
-	now            time.Time
+	mu     sync.Mutex // held only briefly
+	sums   *sums
+	held   [holdTracked][]entry // by the number of ticks left
+	due    []entry              // to be attributed to the pages that the store knows
+	pages  []PageOf             // to be remembered
+	queued int                  // size of what is held and due
 }
 
 // NewBuffer starts a buffer in front of a store; Close ends it. It ignores cancellation of ctx.
 func NewBuffer(ctx context.Context, store Store, cfg BufferConfig) *Buffer {
 	cfg.Config = cfg.WithDefaults()
-	cfg.Every, cfg.Members = cmp.Or(cfg.Every, time.Second), cmp.Or(cfg.Members, 200_000)
+	cfg.Every, cfg.Members = cmp.Or(cfg.Every, 500*time.Millisecond), cmp.Or(cfg.Members, 200_000)
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	b := &Buffer{store: store, cfg: cfg, stop: stop, sums: newSums(strconv.FormatUint(rand.Uint64(), 36), cfg.Members)}
 	b.entries = signals.New(ctx, cfg.Config, b.add)
@@ -64,24 +69,46 @@ func NewBuffer(ctx context.Context, store Store, cfg BufferConfig) *Buffer {
 	return b
 }
 
-// Delivered counts the docs that an agent was shown. Of refs it counts those from exploration and
-// from the sources of home; promoted lists the events for items shown by promotions. It never
-// blocks and retains the slices, which must not be changed afterwards.
-func (b *Buffer) Delivered(variant, agent string, docs []feed.Doc, refs []feed.Ref, promoted []Event, now time.Time) {
-	if len(docs) == 0 {
-		return
-	}
-	queued := b.entries.Put(entry{variant: variant, agent: agent, docs: docs, refs: refs, events: promoted, now: now})
-	if !queued {
-		metrics.DroppedImpressions.Add(float64(len(docs)))
-		metrics.DroppedMembers.Add(float64(len(promoted)))
+// CountPage counts a page. It never blocks.
+func (b *Buffer) CountPage(d Delivery, now time.Time) {
+	d.Feed = cmp.Or(d.Feed, feed.ForYou)
+	e := entry{page: &d, now: now}
+	if !b.entries.Put(e) {
+		dropEntry(&e)
 	}
 }
 
-// Acted counts an agent's acts. It never blocks and retains the slice. It returns false if the
-// queue is full and nothing was added.
+// CountActs counts an agent's acts. It never blocks. It returns false if the queue is full and nothing
+// was added.
+func (b *Buffer) CountActs(a Acts, now time.Time) bool {
+	return b.entries.Put(entry{acts: &a, now: now})
+}
+
+// CountReport counts what an agent has seen. It never blocks.
+func (b *Buffer) CountReport(r Report, now time.Time) {
+	e := entry{seen: &r, now: now}
+	if !b.entries.Put(e) {
+		dropEntry(&e)
+	}
+}
+
+// Delivered counts a page as [Buffer.CountPage] does, for a variant that is known to have ranked it.
+func (b *Buffer) Delivered(variant, agent string, docs []feed.Doc, refs []feed.Ref, promoted []Event, now time.Time) {
+	b.CountPage(Delivery{Agent: agent, Run: variant, Docs: docs, Refs: refs, Promoted: promoted}, now)
+}
+
+// Acted counts acts as [Buffer.CountActs] does, for a variant.
 func (b *Buffer) Acted(variant string, acts []Event, now time.Time) bool {
-	return b.entries.Put(entry{variant: variant, events: acts, now: now})
+	return b.CountActs(Acts{Run: variant, Other: acts}, now)
+}
+
+// Forget deletes the pages that are remembered of an agent, by the agent's id, after writing what
+// waits. The agent's contributions to counts remain: counts do not identify agents.
+func (b *Buffer) Forget(ctx context.Context, agent string) error {
+	if err := b.Flush(ctx); err != nil {
+		return fmt.Errorf("%w: queued events could not be counted: %w", ErrUnavailable, err)
+	}
+	return b.store.Forget(ctx, AgentHash(agent))
 }
 
 // Flush returns when everything handed over before is in the store.
@@ -102,83 +129,67 @@ func (b *Buffer) Close(ctx context.Context) {
 	b.writes.Close(ctx)
 }
 
-// add sums entries; an entry that fails is lost without affecting the others.
+// add sums or holds entries; an entry that fails is lost without affecting the others.
 func (b *Buffer) add(entries []entry) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, e := range entries {
-		if len(e.docs) == 0 {
-			b.sums.hold(e)
-		} else {
-			safego.Log(b.cfg.Logger, "adding up events", func() { b.sums.add(e) })
-		}
+		safego.Log(b.cfg.Logger, "adding up events", func() { b.addEntry(e) })
 	}
 }
 
-// tick sums the held acts and requests a write if there is something to write.
+func (b *Buffer) addEntry(e entry) {
+	d := e.page
+	switch {
+	case d != nil && d.Tracked && d.OfSession:
+		b.hold(e, holdPages)
+	case d != nil:
+		b.sums.addPage(d.Run, 0, d, e.now)
+		if d.Tracked && len(d.Refs) > 0 && len(b.pages) < b.cfg.Members/pageMembers {
+			b.pages = append(b.pages, d.record(d.Run, 0, e.now))
+		}
+	case e.acts != nil && !e.acts.Tracked:
+		b.hold(e, holdActs)
+	default:
+		b.hold(e, holdTracked)
+	}
+}
+
+// hold retains an entry for some ticks, if there is room.
+func (b *Buffer) hold(e entry, ticks int) {
+	if b.queued+e.size() > b.cfg.Members {
+		dropEntry(&e)
+		return
+	}
+	b.queued += e.size()
+	b.held[ticks-1] = append(b.held[ticks-1], e)
+}
+
+// tick sums the acts that were held long enough, and requests a write if there is something to write.
 func (b *Buffer) tick() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.sums.tick()
-	if len(b.sums.bySlot) > 0 {
+	ready := b.held[0]
+	copy(b.held[:], b.held[1:])
+	b.held[len(b.held)-1] = nil
+	for _, e := range ready {
+		if e.acts == nil || e.acts.Tracked {
+			b.due = append(b.due, e)
+			continue
+		}
+		b.queued -= e.size()
+		safego.Log(b.cfg.Logger, "adding up events", func() { b.sums.addActs(e.acts, e.now) })
+	}
+	if len(b.sums.bySlot) > 0 || len(b.due) > 0 || len(b.pages) > 0 {
 		b.writes.Put(struct{}{}) // if the queue is full, the next write takes everything
 	}
 }
 
-// all sums all held acts, for the next write.
+// all makes everything due that is held, for the next write.
 func (b *Buffer) all() {
-	b.tick()
-	b.tick()
-}
-
-func (b *Buffer) take() []*Batch {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.sums.take()
-}
-
-// write writes the sums and retries failures until Close gives up.
-func (b *Buffer) write(ctx context.Context) {
-	batches := b.take()
-	err := b.writes.Try(func(ctx context.Context) (err error) {
-		batches, err = b.try(ctx, batches)
-		return err
-	}, passing, func(err error) {
-		b.cfg.Logger.WarnContext(ctx, "events cannot be counted; they are queued and retried", slog.Any("error", err))
-	}, func() { b.cfg.Logger.InfoContext(ctx, "events are counted again") })
-	if err == nil {
-		return
+	for range b.held {
+		b.tick()
 	}
-	for _, lost := range batches {
-		drop(lost)
-	}
-	b.cfg.Logger.WarnContext(ctx, "stopped before all events were counted; reports lack the rest", slog.Any("error", err))
-}
-
-// try writes each batch once and returns those to retry, with the first error. After a failure,
-// later batches of the same variant and day wait too: the store would reject a batch that arrives
-// after a later one as a duplicate.
-func (b *Buffer) try(ctx context.Context, batches []*Batch) (failed []*Batch, first error) {
-	stuck := map[slot]bool{}
-	for _, batch := range batches {
-		at := slot{batch.Variant, batch.Day}
-		if stuck[at] {
-			failed = append(failed, batch)
-			continue
-		}
-		err := safego.Run(func() error { return b.store.Add(ctx, batch) })
-		switch {
-		case err == nil:
-		case passing(err):
-			stuck[at] = true
-			failed, first = append(failed, batch), cmp.Or(first, err)
-		default:
-			drop(batch)
-			b.cfg.Logger.ErrorContext(ctx, "events cannot be counted and were dropped; reports lack them",
-				slog.String("variant", batch.Variant), slog.String("day", batch.Day.String()), slog.Any("error", err))
-		}
-	}
-	return failed, first
 }
 
 // passing reports whether a retry may help.
@@ -186,11 +197,23 @@ func passing(err error) bool {
 	return errors.Is(err, ErrUnavailable) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }
 
-// drop counts a lost batch.
-func drop(b *Batch) {
-	metrics.DroppedImpressions.Add(float64(b.Impressions))
-	metrics.DroppedMembers.Add(float64(len(b.Agents) + len(b.Authors)))
-	for _, e := range b.Events {
+// dropEntry counts a lost entry.
+func dropEntry(e *entry) {
+	switch {
+	case e.page != nil:
+		metrics.DroppedImpressions.Add(float64(len(e.page.Docs)))
+		dropEvents(e.page.Promoted)
+	case e.acts != nil:
+		metrics.DroppedActs.Add(float64(len(e.acts.Acts)))
+		dropEvents(e.acts.Other)
+	default:
+		metrics.DroppedImpressions.Add(float64(len(e.seen.Groups)))
+		dropEvents(e.seen.Other)
+	}
+}
+
+func dropEvents(events []Event) {
+	for _, e := range events {
 		dropped(e)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"maps"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -32,11 +33,13 @@ type flaky struct {
 	acts   map[string]bool
 	seqs   map[string]uint64
 	agents map[uint64]bool
+	cells  map[string]events.Cells
+	pages  map[uint64][]events.Page
 	tries  int
 }
 
 func newFlaky() *flaky {
-	return &flaky{counts: map[string]*events.Totals{}, acts: map[string]bool{}, seqs: map[string]uint64{}, agents: map[uint64]bool{}}
+	return &flaky{counts: map[string]*events.Totals{}, acts: map[string]bool{}, seqs: map[string]uint64{}, agents: map[uint64]bool{}, cells: map[string]events.Cells{}, pages: map[uint64][]events.Page{}}
 }
 
 func (f *flaky) fail(err error, lost bool) {
@@ -53,10 +56,11 @@ func (f *flaky) Add(_ context.Context, b *events.Batch) error {
 		return f.err
 	}
 	key := b.Variant + " " + b.Day.String()
-	if f.seqs[key] >= b.Seq {
+	of := key + " of " + b.Sender
+	if f.seqs[of] >= b.Seq {
 		return f.err
 	}
-	f.seqs[key] = b.Seq
+	f.seqs[of] = b.Seq
 	t := f.counts[key]
 	if t == nil {
 		t = &events.Totals{}
@@ -69,16 +73,62 @@ func (f *flaky) Add(_ context.Context, b *events.Batch) error {
 	for _, a := range b.Agents {
 		f.agents[a] = true
 	}
+	if f.cells[b.Variant] == nil {
+		f.cells[b.Variant] = events.Cells{}
+	}
+	f.cells[b.Variant].Merge(b.Cells)
 	for _, e := range b.Events {
 		if id := fmt.Sprint(key, e.Hash); !f.acts[id] {
 			f.acts[id] = true
 			t.Add(e.Field, 1)
+			if e.Place != "" {
+				t.Add(e.Place, 1)
+			}
+			if e.Cell != 0 {
+				f.cells[b.Variant][e.Cell]++
+			}
 		}
 	}
 	return f.err
 }
 
+func (f *flaky) Remember(_ context.Context, pages []events.PageOf) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.tries++
+	if f.err == nil || f.lost {
+		for _, p := range pages {
+			f.pages[p.Agent] = append(f.pages[p.Agent], p.Page)
+		}
+	}
+	return f.err
+}
+
+func (f *flaky) PagesOf(_ context.Context, agents []uint64) ([][]events.Page, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.tries++
+	all := make([][]events.Page, len(agents))
+	for i, a := range agents {
+		all[i] = slices.Clone(f.pages[a])
+	}
+	return all, f.err
+}
+
+func (f *flaky) Forget(_ context.Context, agent uint64) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.pages, agent)
+	return f.err
+}
+
 func (f *flaky) Read(context.Context, feed.Day, feed.Day) ([]events.Totals, error) { return nil, nil }
+
+func (f *flaky) Cells(context.Context, []string, []events.Column, feed.Day, feed.Day) ([]events.DayCells, error) {
+	return nil, nil
+}
+
+func (f *flaky) Readers(context.Context, []string) ([]int64, float64, error) { return nil, 1, nil }
 
 func (f *flaky) at(key string) events.Totals {
 	f.mu.Lock()
@@ -136,20 +186,20 @@ func TestBufferCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFlaky()
 		b := start(t, f, events.BufferConfig{Every: time.Hour})
-		b.Delivered("control", "u_1", page(20, time.Hour), []feed.Ref{
+		b.CountPage(events.Delivery{Run: "control", Agent: "u_1", Docs: page(20, time.Hour), Refs: []feed.Ref{
 			{Group: "doc_1", Source: feed.SourceExplore},
 			{Group: "doc_2", Source: feed.SourceExplore},
 			{Group: "doc_3"},
 			{Group: "doc_4", Source: feed.SourceFollowing},
 			{Group: "doc_5", Source: feed.SourceFollowing},
 			{Group: "doc_6", Source: feed.SourcePromoted},
-		}, []events.Event{events.Promoted("p", "u_1", "doc_6")}, noon)
-		b.Delivered("control", "u_2", page(10, time.Hour), nil, nil, noon)
-		b.Delivered("slow", "u_3", page(5, 0), nil, nil, noon.Add(12*time.Hour)) // the next day
-		b.Delivered("control", "u_4", nil, nil, nil, noon)
+		}, Promoted: []events.Event{events.Promoted("p", "u_1", "doc_6")}}, noon)
+		b.CountPage(events.Delivery{Run: "control", Agent: "u_2", Docs: page(10, time.Hour)}, noon)
+		b.CountPage(events.Delivery{Run: "slow", Agent: "u_3", Docs: page(5, 0)}, noon.Add(12*time.Hour)) // the next day
+		b.CountPage(events.Delivery{Run: "control", Agent: "u_4", Docs: nil}, noon)
 		acts := []events.Event{{Hash: 1, Field: "click"}, {Hash: 2, Field: "like"}, events.PromotedAct(events.Click, "p", "u_1", "doc_6")}
-		require.True(t, b.Acted("control", acts, noon))
-		require.True(t, b.Acted("control", acts, noon))
+		require.True(t, b.CountActs(events.Acts{Run: "control", Other: acts}, noon))
+		require.True(t, b.CountActs(events.Acts{Run: "control", Other: acts}, noon))
 		flush(t, b)
 		got := f.at("control 20260306")
 		assert.EqualValues(t, 30, got.Counts["impressions"])
@@ -165,7 +215,7 @@ func TestBufferCounts(t *testing.T) {
 		tries := f.tries
 		flush(t, b)
 		assert.Equal(t, tries, f.tries, "nothing new, nothing written")
-		b.Delivered("control", "u_1", page(1, 0), nil, nil, noon)
+		b.CountPage(events.Delivery{Run: "control", Agent: "u_1", Docs: page(1, 0)}, noon)
 		b.Close(t.Context())
 		assert.EqualValues(t, 31, f.at("control 20260306").Counts["impressions"], "what was left is written at the end")
 	})
@@ -176,7 +226,7 @@ func TestBufferCounts(t *testing.T) {
 func TestBufferTicks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFlaky()
-		b := start(t, f, events.BufferConfig{})
+		b := start(t, f, events.BufferConfig{Every: time.Second})
 		defer b.Close(t.Context())
 		written := func(after time.Duration) [2]int64 {
 			time.Sleep(after)
@@ -185,8 +235,8 @@ func TestBufferTicks(t *testing.T) {
 			return [2]int64{got.Counts["impressions"], got.Counts["click"]}
 		}
 		for i := range int64(5) {
-			b.Delivered("control", "u_1", page(2, 0), nil, nil, noon)
-			require.True(t, b.Acted("control", []events.Event{{Hash: uint64(i), Field: "click"}}, noon))
+			b.CountPage(events.Delivery{Run: "control", Agent: "u_1", Docs: page(2, 0)}, noon)
+			require.True(t, b.CountActs(events.Acts{Run: "control", Other: []events.Event{{Hash: uint64(i), Field: "click"}}}, noon))
 			assert.Equal(t, [2]int64{2 * i, i}, written(time.Second-1))
 			assert.Equal(t, [2]int64{2*i + 2, i}, written(1))
 			assert.Equal(t, [2]int64{2*i + 2, i}, written(time.Second-1))

@@ -24,8 +24,8 @@ func TestBufferStoreDown(t *testing.T) {
 				f.fail(fmt.Errorf("%w: no connection", events.ErrUnavailable), lost)
 				b := start(t, f, events.BufferConfig{})
 				for i := range 50 {
-					b.Delivered("control", fmt.Sprint("u_", i), page(3, 0), nil, nil, noon)
-					require.True(t, b.Acted("control", []events.Event{{Hash: uint64(i), Field: "click"}}, noon))
+					b.CountPage(events.Delivery{Run: "control", Agent: fmt.Sprint("u_", i), Docs: page(3, 0)}, noon)
+					require.True(t, b.CountActs(events.Acts{Run: "control", Other: []events.Event{{Hash: uint64(i), Field: "click"}}}, noon))
 					time.Sleep(time.Second / 2) // spans several writes
 				}
 				f.fail(nil, false)
@@ -54,9 +54,9 @@ func TestBufferSplitsLargeBatches(t *testing.T) {
 		for i := range 23_456 {
 			acts = append(acts, events.Event{Hash: uint64(i), Field: string(events.Kinds[i%2])})
 		}
-		require.True(t, b.Acted("control", acts, noon))
+		require.True(t, b.CountActs(events.Acts{Run: "control", Other: acts}, noon))
 		for i := range 12_000 {
-			b.Delivered("control", fmt.Sprint("u_", i), page(1, 0), nil, nil, noon)
+			b.CountPage(events.Delivery{Run: "control", Agent: fmt.Sprint("u_", i), Docs: page(1, 0)}, noon)
 		}
 		f.fail(events.ErrUnavailable, false)
 		time.AfterFunc(time.Second, func() { f.fail(nil, false) })
@@ -79,14 +79,14 @@ func TestBufferBounded(t *testing.T) {
 		f.fail(events.ErrUnavailable, false)
 		impressions, acts, members := dropped(t, "impressions"), dropped(t, "acts"), dropped(t, "members")
 		b := start(t, f, events.BufferConfig{Config: signals.Config{Queue: 4}, Members: 10})
-		b.Delivered("control", "u_1", page(1, 0), nil, nil, noon)
+		b.CountPage(events.Delivery{Run: "control", Agent: "u_1", Docs: page(1, 0)}, noon)
 		time.Sleep(time.Second)
 		synctest.Wait()
 		require.Positive(t, f.tries)
 		taken := 0
 		for i := range 2000 {
-			b.Delivered("control", fmt.Sprint("u_", i), page(1, 0), nil, nil, noon)
-			if b.Acted("control", []events.Event{{Hash: uint64(i), Field: "click"}}, noon) {
+			b.CountPage(events.Delivery{Run: "control", Agent: fmt.Sprint("u_", i), Docs: page(1, 0)}, noon)
+			if b.CountActs(events.Acts{Run: "control", Other: []events.Event{{Hash: uint64(i), Field: "click"}}}, noon) {
 				taken++
 			}
 		}
@@ -112,7 +112,7 @@ func TestCloseStoreFails(t *testing.T) {
 				f.fail(events.ErrUnavailable, false)
 				before := dropped(t, "impressions")
 				b := start(t, f, events.BufferConfig{Every: time.Hour})
-				b.Delivered("control", "u_1", page(3, 0), nil, nil, noon)
+				b.CountPage(events.Delivery{Run: "control", Agent: "u_1", Docs: page(3, 0)}, noon)
 				ctx := t.Context()
 				if most < time.Second {
 					var cancel context.CancelFunc
@@ -138,9 +138,9 @@ func TestCloseShortFailure(t *testing.T) {
 				f.fail(events.ErrUnavailable, false)
 				before := dropped(t, "impressions")
 				b := start(t, f, events.BufferConfig{})
-				b.Delivered("control", "u_1", page(3, 0), nil, nil, noon)
+				b.CountPage(events.Delivery{Run: "control", Agent: "u_1", Docs: page(3, 0)}, noon)
 				time.Sleep(since)
-				b.Delivered("control", "u_1", page(4, 0), nil, nil, noon)
+				b.CountPage(events.Delivery{Run: "control", Agent: "u_1", Docs: page(4, 0)}, noon)
 				time.AfterFunc(100*time.Millisecond, func() { f.fail(nil, false) })
 				begin := time.Now()
 				b.Close(t.Context())
@@ -161,11 +161,11 @@ func TestBufferDropsUncountable(t *testing.T) {
 		f.fail(fmt.Errorf("wrong type"), false)
 		b := start(t, f, events.BufferConfig{Every: time.Hour})
 		begin := time.Now()
-		b.Delivered("control", "u_1", page(7, 0), nil, nil, noon)
+		b.CountPage(events.Delivery{Run: "control", Agent: "u_1", Docs: page(7, 0)}, noon)
 		flush(t, b)
 		assert.Equal(t, before+7, dropped(t, "impressions"))
 		f.fail(nil, false)
-		b.Delivered("control", "u_1", page(2, 0), nil, nil, noon)
+		b.CountPage(events.Delivery{Run: "control", Agent: "u_1", Docs: page(2, 0)}, noon)
 		flush(t, b)
 		assert.Zero(t, time.Since(begin))
 		assert.EqualValues(t, 2, f.at("control 20260306").Counts["impressions"])

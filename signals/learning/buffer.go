@@ -51,7 +51,7 @@ type Buffer struct {
 	store   Store
 	cfg     Config
 	waiting atomic.Int64 // bytes accepted and not yet learned
-	rarity  rarity       // used only by learn
+	rarity  Rarity       // used only by learn
 }
 
 // entry holds the acts of one call.
@@ -162,7 +162,7 @@ func (b *Buffer) read(byAgent map[string]*lesson, e entry) {
 			continue
 		}
 		if it, err := a.Doc.Item(); err == nil {
-			l.acts = append(l.acts, feed.LearningAct{Kind: a.Kind, Group: a.Group, Features: b.rarity.features(&it), At: e.at})
+			l.acts = append(l.acts, feed.LearningAct{Kind: a.Kind, Group: a.Group, Features: b.rarity.Features(&it), At: e.at})
 		}
 	}
 }

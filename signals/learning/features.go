@@ -21,9 +21,9 @@ const (
 	leastWord       = 3 // characters; a word that contains a symbol, such as c#, may have fewer
 )
 
-// features returns the features that an act on the item contributes to: its first tags, its author,
-// its language and the rarest words of its title, weighted by their rarity.
-func (r *rarity) features(it *feed.Item) []feed.WeightedFeature {
+// Features returns the features that an act on the item contributes to: its first tags, its author,
+// its language and the rarest words of its title, weighted by their rarity. It counts the words.
+func (r *Rarity) Features(it *feed.Item) []feed.WeightedFeature {
 	var all []feed.WeightedFeature
 	add := func(kind feed.FeatureKind, value string, weight float64) {
 		f := feed.WeightedFeature{Feature: feed.Feature{Kind: kind, Value: value}, Weight: weight}
@@ -93,15 +93,16 @@ const (
 	rarityMost     = 1 << 16 // number of titles at which all counts are halved, so that they follow current reading
 )
 
-// rarity estimates how rare words are in the titles that readers act on. Words that everybody reads
-// say little about one reader; an item counts as often as it is acted on.
-type rarity struct {
+// Rarity estimates how rare words are in the titles that readers act on. Words that everybody reads
+// say little about one reader; an item counts as often as it is acted on. The zero value has counted
+// nothing. It is not safe for concurrent use.
+type Rarity struct {
 	titles float64
 	counts [rarityCounters]float32
 }
 
 // add counts the words of a title, which must be distinct.
-func (r *rarity) add(words []string) {
+func (r *Rarity) add(words []string) {
 	if r.titles >= rarityMost {
 		r.titles /= 2
 		for i := range r.counts {
@@ -116,7 +117,7 @@ func (r *rarity) add(words []string) {
 
 // of returns 1 for a word that was never counted, 0 for one that is in every title:
 // log(titles / titles with the word) / log(titles).
-func (r *rarity) of(word string) float64 {
+func (r *Rarity) of(word string) float64 {
 	if r.titles < rarityLeast {
 		return 1
 	}

@@ -24,7 +24,7 @@ func TestFeatures(t *testing.T) {
 		"42 1,000":    "",
 	} {
 		var got []string
-		for _, f := range new(rarity).features(&feed.Item{Title: title}) {
+		for _, f := range new(Rarity).Features(&feed.Item{Title: title}) {
 			require.Equal(t, feed.FeatureWord, f.Kind)
 			got = append(got, f.Value)
 		}
@@ -38,18 +38,18 @@ func TestFeatures(t *testing.T) {
 	}
 	assert.Equal(t, []feed.WeightedFeature{
 		one(feed.FeatureTag, "go"), one(feed.FeatureTag, "db"), one(feed.FeatureAuthor, "ann"), one(feed.FeatureLang, "en"), one(feed.FeatureWord, "title"),
-	}, new(rarity).features(&feed.Item{Title: "A title", Tags: []string{"go", "db", "go"}, AuthorID: "ann", Lang: "en"}))
-	assert.Len(t, new(rarity).features(&feed.Item{Title: "x", Tags: strings.Fields("a b c d e f g h i j")}), 8)
+	}, new(Rarity).Features(&feed.Item{Title: "A title", Tags: []string{"go", "db", "go"}, AuthorID: "ann", Lang: "en"}))
+	assert.Len(t, new(Rarity).Features(&feed.Item{Title: "x", Tags: strings.Fields("a b c d e f g h i j")}), 8)
 }
 
 // TestRarity learns from many titles: a word in all of them has weight 0, a word in none has weight
 // 1, and only the rarest words of a title are used.
 func TestRarity(t *testing.T) {
 	t.Parallel()
-	var r rarity
+	var r Rarity
 	weight := func(title string) map[string]float64 {
 		all := map[string]float64{}
-		for _, f := range r.features(&feed.Item{Title: title}) {
+		for _, f := range r.Features(&feed.Item{Title: title}) {
 			all[f.Value] = f.Weight
 		}
 		return all

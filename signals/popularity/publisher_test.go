@@ -66,7 +66,7 @@ func (s *shelf) of(id string) feed.Counts {
 func TestPublisher(t *testing.T) {
 	t.Parallel()
 	client, prefix := testenv.Redis(t)
-	queue := popularityredis.New(client, prefix)
+	queue := popularityredis.New(client, prefix, 0)
 	index := &shelf{items: map[string]feed.Counts{"a": {}, "b": {}, "busy": {}}, busy: []string{"busy"}}
 	p := popularity.NewPublisher(queue, index, signals.Config{})
 	require.NoError(t, p.Flush(t.Context()), "there is nothing to do")
@@ -105,7 +105,7 @@ func TestPublisherTwoServers(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	var servers sync.WaitGroup
 	for _, agent := range []string{"u", "v"} {
-		queue := popularityredis.New(client, prefix)
+		queue := popularityredis.New(client, prefix, 0)
 		servers.Go(func() { popularity.NewPublisher(queue, index, signals.Config{}).Run(ctx) })
 		require.NoError(t, queue.Count(t.Context(), []popularity.Act{{Agent: popularity.Agent(agent), Item: "a", At: noon.Unix()}}))
 	}

@@ -139,7 +139,7 @@ func TestInvalidEvents(t *testing.T) {
 		post(`"grants":["u_1"]`):                 "only a post of another system may carry grants",
 		post(`"at":"1"`):                         "at must be a number if it is in Unix seconds, not a string",
 		post(`"at":0`):                           "at must be a time",
-		post(`"mentions":["a b"]`):               "mentions: bad id",
+		post(`"mentions":["a b"]`):               "mentions[0]: bad id",
 		post(`"origin":"https://example.org/x"`): `origin must be the name of a host such as "example.org"`,
 		`{"type":"post.created","data":{"id":"1","author":{"id":"a"},"created_at":1,"caption":"x"}}`:                                                `the id of a post begins with "post:"`,
 		`{"type":"post.created","data":{"id":"post:1","author":"a","created_at":1,"caption":"x"}}`:                                                  "author must be an object, not a string",

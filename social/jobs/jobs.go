@@ -230,8 +230,8 @@ type Queue interface {
 	// Lease leases up to n due rows of the given kinds, or of all, for the time d. Up to half
 	// are rows that have been due for [Overdue], the oldest first (of an odd n, the halves get
 	// the additional row in turn). The others are chosen by priority, then by due time. All are
-	// returned in this second order. A row with an expired lease is leased like any other, or is
-	// dead if that was its last attempt. No row has two leases at once. Each lease counts as an
+	// returned in this second order. A row with an expired lease is leased like any other, within a
+	// second, or is dead if that was its last attempt. No row has two leases at once. Each lease counts as an
 	// attempt.
 	Lease(ctx context.Context, n int, d time.Duration, kinds ...Kind) ([]Job, error)
 

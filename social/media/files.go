@@ -137,10 +137,24 @@ func (f *Files) Open(ctx context.Context, key string) (Reader, error) {
 	return nil, failed(ctx, "open an image", err)
 }
 
-// Ping returns an error if the store is unavailable.
+// Ping returns an error if files cannot be listed or, once there is one, read. A right to list is no
+// right to read.
 func (f *Files) Ping(ctx context.Context) error {
-	if _, err := f.store.Keys(ctx, 1); err != nil {
-		return failed(ctx, "ask", err)
+	keys, err := f.store.Keys(ctx, 1)
+	if err != nil {
+		return failed(ctx, "list images", err)
+	}
+	for _, key := range keys {
+		r, err := f.store.Open(ctx, key)
+		if errors.Is(err, feed.ErrNotFound) { // removed meanwhile
+			return nil
+		}
+		if err != nil {
+			return failed(ctx, "read an image", err)
+		}
+		if err := r.Close(); err != nil {
+			return failed(ctx, "read an image", err)
+		}
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package media_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"image"
 	"image/png"
 	"io"
@@ -194,6 +195,25 @@ func TestStoreDown(t *testing.T) {
 	keys, err := store.UnusedFiles(t.Context(), "post:1")
 	require.NoError(t, err)
 	require.Len(t, keys, 2, "what may be stored is not forgotten")
+}
+
+// listed is a store whose files can be listed and not read.
+type listed struct{ media.Store }
+
+func (listed) Open(context.Context, string) (media.Reader, error) {
+	return nil, errors.New("access denied")
+}
+
+func TestPingWithoutReadPermission(t *testing.T) {
+	t.Parallel()
+	s, _ := inFolder(t)
+	f := media.NewFiles(listed{s}, rows(t), time.Minute)
+	require.NoError(t, f.Ping(t.Context()), "there is nothing to read")
+	require.NoError(t, s.Put(t.Context(), "00/"+strings.Repeat("0", 32), media.File{Type: "image/png", Data: []byte("x")}))
+	err := f.Ping(t.Context())
+	require.ErrorIs(t, err, media.ErrUnavailable)
+	require.ErrorContains(t, err, "cannot read an image: access denied")
+	require.NoError(t, media.NewFiles(s, rows(t), time.Minute).Ping(t.Context()))
 }
 
 // hanging is an S3 server that accepts every connection and never answers.

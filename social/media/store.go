@@ -4,7 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"strconv"
+	"strings"
+	"time"
 )
 
 // Store stores files under keys, each atomically. Keys are relative paths with slashes. It is safe
@@ -30,9 +34,20 @@ type Reader interface {
 	ContentType() string
 }
 
-// Probe stores, lists, reads and removes a small file. The error names the step that failed.
-func Probe(ctx context.Context, store Store) (err error) {
-	key, data := path(newKey()), []byte("a file that only tests whether files can be stored")
+// probes begins the keys of the files that only test a store. They come before those of images.
+const probes = "-probe/"
+
+// probeAge is the age from which nobody works with such a file any more, and mostProbes the most of them
+// that are removed at once.
+const (
+	probeAge   = 10 * time.Minute
+	mostProbes = 1000
+)
+
+// Probe stores, lists, reads and removes a small file, and removes those of earlier probes that were
+// killed. The error names the step that failed.
+func Probe(ctx context.Context, store Store, now time.Time) (err error) {
+	key, data := fmt.Sprintf("%s%d-%s", probes, now.Unix(), newKey()), []byte("a file that only tests whether files can be stored")
 	if err := store.Put(ctx, key, File{Type: "text/plain", Data: data}); err != nil {
 		return failed(ctx, "store a file", err)
 	}
@@ -42,7 +57,8 @@ func Probe(ctx context.Context, store Store) (err error) {
 			err = failed(ctx, "remove a file", gone)
 		}
 	}()
-	if _, err := store.Keys(ctx, 1); err != nil {
+	keys, err := store.Keys(ctx, mostProbes)
+	if err != nil {
 		return failed(ctx, "list files", err)
 	}
 	got, err := readAll(ctx, store, key)
@@ -52,7 +68,23 @@ func Probe(ctx context.Context, store Store) (err error) {
 	if err != nil {
 		return failed(ctx, "read a file", err)
 	}
+	for _, old := range keys {
+		if !abandoned(old, now) {
+			continue
+		}
+		if err := store.Delete(ctx, old); err != nil {
+			return failed(ctx, "remove a file", err)
+		}
+	}
 	return nil
+}
+
+// abandoned reports whether a key is that of a probe which was killed.
+func abandoned(key string, now time.Time) bool {
+	name, ok := strings.CutPrefix(key, probes)
+	at, _, _ := strings.Cut(name, "-")
+	made, err := strconv.ParseInt(at, 10, 64)
+	return ok && err == nil && now.Sub(time.Unix(made, 0)) > probeAge
 }
 
 func readAll(ctx context.Context, store Store, key string) ([]byte, error) {

@@ -38,11 +38,35 @@ func TestConnectionFilesReloaded(t *testing.T) {
 		"no file":                     func() { require.NoError(t, os.Remove(root)) },
 	} {
 		change()
-		before := c.TLSConfig
-		require.NoError(t, pool.BeforeConnect(t.Context(), c), name)
-		assert.Equal(t, "two second", c.User+" "+c.Password, name)
-		assert.Same(t, before, c.TLSConfig, name)
+		next := pool.ConnConfig.Copy() // each connection begins with what was read at the start
+		require.NoError(t, pool.BeforeConnect(t.Context(), next), name)
+		assert.Equal(t, "two second", next.User+" "+next.Password, name)
+		assert.Same(t, c.TLSConfig, next.TLSConfig, name)
 	}
 	require.ErrorContains(t, Config{URL: "postgres://u:secret@h/d?sslrootcert=/none"}.Check(), "/none")
 	require.NotContains(t, Config{URL: "postgres://u:secret@h/d?sslrootcert=/none"}.Check().Error(), "secret")
+}
+
+// TestConnectionFilesExplained checks that the error names the file that cannot be used, and why.
+func TestConnectionFilesExplained(t *testing.T) {
+	t.Parallel()
+	write := func(name, kind string) string {
+		path := filepath.Join(t.TempDir(), name)
+		require.NoError(t, os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: []byte("x")}), 0o600))
+		return path
+	}
+	server := httptest.NewTLSServer(nil)
+	defer server.Close()
+	cert := filepath.Join(t.TempDir(), "cert.pem")
+	require.NoError(t, os.WriteFile(cert, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}), 0o600))
+	key := write("key.pem", "ENCRYPTED PRIVATE KEY")
+	for parameters, says := range map[string]string{
+		"sslcert=" + cert + "&sslkey=" + key: key + " is encrypted",
+		"sslcert=" + key + "&sslkey=" + cert: key + " has a private key and no certificate",
+		"sslrootcert=" + key:                 key + " contains no certificate in PEM format",
+	} {
+		err := Config{URL: "postgres://u:secret@h/d?sslmode=verify-full&" + parameters}.Check()
+		require.ErrorContains(t, err, says)
+		require.NotContains(t, err.Error(), "secret")
+	}
 }

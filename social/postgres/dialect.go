@@ -2,7 +2,7 @@ package postgres
 
 import "github.com/freshet/freshet/social/sqlstore"
 
-var dialect = sqlstore.Dialect{Name: "postgres", Reason: reason, Damaged: damaged, Lease: leaseText, Done: doneText}
+var dialect = sqlstore.Dialect{Name: "postgres", Reason: reason, Damaged: damaged, Lease: leaseText, Done: doneText, Changes: changes}
 
 // leaseText leases overdue rows, the oldest first, and then others by priority. It compares with
 // the ids of the overdue rows as an array, so that the others are read in the order of their index.

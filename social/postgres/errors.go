@@ -88,24 +88,31 @@ func code(err error) string {
 
 // reason prefixes an error with its advice.
 func reason(err error) error {
-	if takesNoTransaction(err) { // also with another code
-		return fmt.Errorf("%s (%w)", advice[readOnlyTransaction], err)
+	says := Advice(err)
+	if says == "" {
+		return err
 	}
-	if err == nil {
-		return nil
+	return fmt.Errorf("%s (%w)", says, err)
+}
+
+// Advice says how an operator can correct an error, "" if that is not known. It repeats nothing of the
+// error.
+func Advice(err error) string {
+	switch {
+	case takesNoTransaction(err): // also with another code
+		return advice[readOnlyTransaction]
+	case err == nil:
+		return ""
 	}
 	if fault, ok := certificates.Check(err, "sslrootcert of postgres.url"); ok {
-		return fmt.Errorf("%s (%w)", fault.Advice, err)
+		return fault.Advice
 	}
 	for _, known := range adviceByText {
 		if strings.Contains(err.Error(), known.part) {
-			return fmt.Errorf("%s (%w)", known.advice, err)
+			return known.advice
 		}
 	}
-	if a, ok := advice[code(err)]; ok {
-		return fmt.Errorf("%s (%w)", a, err)
-	}
-	return err
+	return advice[code(err)]
 }
 
 // damaged reports whether PostgreSQL rejected a value as out of range, malformed, or too large.

@@ -43,3 +43,6 @@ func (s *Store) UsesMemo(ctx context.Context) bool {
 
 // Trim removes old rows of touched, as of a time.
 func (s *Store) Trim(ctx context.Context, now time.Time) error { return s.validator.trim(ctx, now) }
+
+// IsSnapshot reports whether a text may be part of a cursor.
+var IsSnapshot = isSnapshot

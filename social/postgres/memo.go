@@ -137,14 +137,9 @@ const (
 
 	// touchedText reads what transactions have touched that the snapshot $1 does not see: later ones,
 	// and those that were in progress. It is incomplete if it may lack some that have been removed.
-	// The bounds are subqueries so that PostgreSQL uses one plan for all values, by the index.
-	touchedText = `SELECT pg_current_snapshot()::text, ` + identity + `, s.trimmed <= pg_snapshot_xmin($1::text::pg_snapshot),
-		ARRAY(SELECT DISTINCT kind::text || key FROM (
-			SELECT kind, key FROM touched WHERE xid >= (SELECT pg_snapshot_xmax($1::text::pg_snapshot))
-				AND xid < (SELECT pg_snapshot_xmax(pg_current_snapshot()))
-			UNION ALL SELECT t.kind, t.key FROM pg_snapshot_xip($1::text::pg_snapshot) x (xid) JOIN touched t ON t.xid = x.xid) t
-			LIMIT $2)
-		FROM touched_state s WHERE s.one`
+	// Subqueries hide the values, for which PostgreSQL would otherwise plan it anew in each call.
+	touchedText = `SELECT pg_current_snapshot()::text, ` + identity + `, s.trimmed <= pg_snapshot_xmin((SELECT $1::text)::pg_snapshot),
+		freshet_touched_since((SELECT $1::text)::pg_snapshot, (SELECT $2::int)) FROM touched_state s WHERE s.one`
 
 	newStateText = `INSERT INTO touched_state (one, epoch, trimmed) VALUES (true, gen_random_uuid()::text, pg_snapshot_xmin(pg_current_snapshot()))
 		ON CONFLICT DO NOTHING`

@@ -123,8 +123,8 @@ func (t *turn) SessionLock(ctx context.Context, conn *sql.Conn) error {
 			return err
 		}
 	}
-	var err error
-	if t.blocked > 0 {
+	err := raiseSequence(ctx, conn)
+	if err == nil && t.blocked > 0 {
 		err = periodic.Pause(ctx, blockedPause)
 	}
 	if err == nil && t.limited {
@@ -134,6 +134,18 @@ func (t *turn) SessionLock(ctx context.Context, conn *sql.Conn) error {
 		return errors.Join(err, t.SessionUnlock(context.WithoutCancel(ctx), conn))
 	}
 	return nil
+}
+
+// raiseSequence makes the ids of the table of versions continue after those that it has. Logical
+// replication, by which a database may have been moved to another server, copies no sequences.
+func raiseSequence(ctx context.Context, conn *sql.Conn) error {
+	var there bool
+	if err := conn.QueryRowContext(ctx, `SELECT to_regclass($1) IS NOT NULL`, versions).Scan(&there); err != nil || !there {
+		return err
+	}
+	_, err := conn.ExecContext(ctx, `SELECT setval(of, used) FROM (SELECT pg_get_serial_sequence('`+versions+`', 'id') AS of, max(id) AS used FROM `+versions+`) s
+		WHERE has_sequence_privilege(of, 'SELECT') AND used > coalesce(pg_sequence_last_value(of::regclass), 0)`)
+	return err
 }
 
 // lock reports whether it got the lock. A pooler in transaction mode gives each transaction another session

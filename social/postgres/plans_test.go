@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -48,7 +49,7 @@ func openTraced(t *testing.T) (*Store, *tracer) {
 	cfg.ConnConfig.Tracer = tr
 	pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
 	require.NoError(t, err)
-	s := newStore(newDatabase(pool, Config{}), social.Options{})
+	s := newStore(newDatabase(pool, Config{}), social.Options{KeepChanges: time.Hour})
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	require.NoError(t, s.Migrate(t.Context()))
 	return s, tr
@@ -150,7 +151,11 @@ func TestShortListsGenericPlan(t *testing.T) {
 		return w, err
 	}
 	for name, read := range map[string]func() error{
-		"card":           func() error { return last(s.StoredCards(ctx, "x1", []social.PostVersion{{ID: "post:x1"}})) },
+		"card": func() error { return last(s.StoredCards(ctx, "x1", []social.PostVersion{{ID: "post:x1"}})) },
+		"card that has changed": func() error {
+			_, _, err := s.Like(ctx, fmt.Sprint("l", n.Add(1)), "post:x2")
+			return cmp.Or(err, last(s.Cards(ctx, "x1", []social.PostVersion{{ID: "post:x2"}})))
+		},
 		"card of many":   func() error { return last(s.CardsOf(ctx, []social.Asked{{Reader: "x1", ID: "post:x1"}})) },
 		"standing":       func() error { return last(s.ListStatuses(ctx, "x1", []string{"post:x1"})) },
 		"celebrities":    func() error { return last(s.StoredCelebrities(ctx, "x1")) },
@@ -158,8 +163,18 @@ func TestShortListsGenericPlan(t *testing.T) {
 		"grid":           func() error { return last(s.Grid(ctx, "x1", "x2", social.Position{}, 20)) },
 		"newest of one":  func() error { return last(s.Newest(ctx, []string{"x2"}, social.Position{}, 20)) },
 		"pair of agents": func() error { return last(s.PairEntries(ctx, "x2", "x1", social.Position{}, 20)) },
-		"posts":          func() error { return last(s.PostsByID(ctx, []string{"post:x1"})) },
-		"post":           func() error { return last(post(social.Post{Audience: social.Audience{Public: true}})) },
+		"list":           func() error { return last(s.Pull(ctx, social.PullQuery{Reader: "x1", N: 20})) },
+		"whole timeline": func() error { return last(s.Pull(ctx, social.PullQuery{Reader: "x1", N: 20, Whole: true})) },
+		"author":         func() error { return last(s.Author(ctx, "x1", "x2")) },
+		"replies": func() error {
+			return last(s.Replies(ctx, social.RepliesQuery{Reader: "x1", Post: "post:x2003", N: 20}))
+		},
+		"newest public": func() error { return last(s.NewestPublic(ctx, 20)) },
+		"receivers":     func() error { return last(s.Receivers(ctx, []social.ReceiverPage{{Post: "post:x1"}}, 20)) },
+		"queue":         func() error { return last(s.Stats(ctx)) },
+		"age of jobs":   func() error { return last(s.Ages(ctx)) },
+		"posts":         func() error { return last(s.PostsByID(ctx, []string{"post:x1"})) },
+		"post":          func() error { return last(post(social.Post{Audience: social.Audience{Public: true}})) },
 		"post to a circle": func() error {
 			return last(post(social.Post{Audience: social.Audience{Circles: []string{"cx1"}}, Mentions: []string{"x3"}}))
 		},
@@ -199,6 +214,7 @@ func TestShortListsGenericPlan(t *testing.T) {
 		require.NoError(t, err)
 		again, err := pgx.CollectRows(rows, pgx.RowTo[string])
 		require.NoError(t, err)
+		again = slices.DeleteFunc(again, byLimit)
 		assert.Empty(t, again, name)
 		var once int
 		require.NoError(t, s.db.pool.QueryRow(ctx, "SELECT count(*) FROM pg_prepared_statements WHERE generic_plans = $1", calls-anew).Scan(&once))
@@ -276,6 +292,7 @@ func fill(t *testing.T, s *Store) {
 		`INSERT INTO post_keys SELECT 'x' || n %% 1000, 'k' || n, 'post:x' || n, '', 2000000000000000 + n FROM generate_series(1, %d) n`,
 		`INSERT INTO authors (id) SELECT 'x' || n FROM generate_series(1, %d) n`,
 		`INSERT INTO follows SELECT 'x' || n %% 1000, 'x' || n, n, CASE WHEN n %% 10 = 0 THEN 1 ELSE 0 END FROM generate_series(1, %d) n`,
+		`INSERT INTO changes (at, type, agent, other, object, parent) SELECT n, 'follow.created', 'x' || n %% 1000, 'y' || n, '', '' FROM generate_series(1, %d) n`,
 		`INSERT INTO blocks SELECT 'x' || n %% 1000, 'y' || n, n FROM generate_series(1, %d) n`,
 		`INSERT INTO circles SELECT 'cx' || n, 'x' || n %% 1000, '', n, 0, 0, 1, 0 FROM generate_series(1, %d) n`,
 		`INSERT INTO members SELECT 'cx' || n %% 1000, 'x' || n, n, 0 FROM generate_series(1, %d) n`,
@@ -291,4 +308,53 @@ func fill(t *testing.T, s *Store) {
 	}
 	_, err := s.db.pool.Exec(t.Context(), "ANALYZE posts, post_circles, post_mentions, post_keys, authors, follows, blocks, circles, members, likes, jobs, invitations, refusals, mutes")
 	require.NoError(t, err)
+}
+
+// byLimit reports whether a statement reads the newest posts of several authors. Depending on the
+// statistics PostgreSQL may prefer a plan for the value of its LIMIT.
+func byLimit(text string) bool {
+	return strings.HasPrefix(text, "SELECT k.key, p.author, p.created_at, p.id FROM unnest")
+}
+
+// TestValidationReadsNewRows has a plan of the validation from when the table touched was empty, as at a
+// start and after quiet hours: of a table that has grown since it reads only what is new.
+func TestValidationReadsNewRows(t *testing.T) {
+	t.Parallel()
+	s, err := Open(t.Context(), Config{URL: testenv.Postgres(t) + "&pool_max_conns=1"}, social.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	ctx, pool := t.Context(), s.db.pool
+	testenv.WaitFor(t, func() bool { return s.validator.validate(ctx, time.Now()) == nil }, "the memo is used")
+	exec := func(text string, args ...any) {
+		_, err := pool.Exec(ctx, text, args...)
+		require.NoError(t, err)
+	}
+	exec(`VACUUM ANALYZE touched`)
+	since := func() (snapshot string) {
+		require.NoError(t, pool.QueryRow(ctx, `SELECT pg_current_snapshot()::text`).Scan(&snapshot))
+		return snapshot
+	}
+	validate := func(on interface {
+		QueryRow(context.Context, string, ...any) pgx.Row
+	}, since string,
+	) (touched []string) {
+		var complete bool
+		require.NoError(t, on.QueryRow(ctx, touchedText, since, mostTouched).Scan(new(string), new(string), &complete, &touched))
+		require.True(t, complete)
+		return touched
+	}
+	for range 20 {
+		require.Empty(t, validate(pool, since()))
+	}
+	const many = 20_000
+	exec(`INSERT INTO touched (xid, kind, key) SELECT pg_current_xact_id(), 0, 'old' || n FROM generate_series(1, $1::int) n`, many)
+	before := since()
+	exec(`INSERT INTO touched (xid, kind, key) VALUES (pg_current_xact_id(), 0, 'new')`)
+	tx, err := pool.Begin(ctx)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, tx.Rollback(ctx)) }()
+	require.Equal(t, []string{"0new"}, validate(tx, before))
+	var read int
+	require.NoError(t, tx.QueryRow(ctx, `SELECT seq_tup_read + coalesce(idx_tup_fetch, 0) FROM pg_stat_xact_user_tables WHERE relid = to_regclass('touched')`).Scan(&read))
+	require.Less(t, read, many/10)
 }

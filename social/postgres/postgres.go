@@ -16,7 +16,9 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"os"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -25,6 +27,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/certificates"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
 	"github.com/freshet/freshet/social/sqlstore"
@@ -109,7 +112,7 @@ func (cfg Config) pool() (*pgxpool.Config, error) {
 	}
 	c, err := pgxpool.ParseConfig(u.String())
 	if err != nil {
-		return nil, err
+		return nil, explainFiles(err, u.Query())
 	}
 	if !u.Query().Has("pool_max_conns") {
 		c.MaxConns = defaultConns
@@ -118,7 +121,9 @@ func (cfg Config) pool() (*pgxpool.Config, error) {
 		c.MaxConnLifetime, c.MaxConnLifetimeJitter = connLifetime, connLifetimeJitter
 	}
 	c.MinConns, c.MinIdleConns = 0, 0
-	c.BeforeConnect, c.AfterConnect = cfg.renew, noteOpened
+	fresh := &renewal{cfg: cfg}
+	fresh.last.Store(c.ConnConfig)
+	c.BeforeConnect, c.AfterConnect = fresh.renew, noteOpened
 	if c.ConnConfig.ConnectTimeout == 0 {
 		c.ConnConfig.ConnectTimeout = connectTimeout
 	}
@@ -128,18 +133,39 @@ func (cfg Config) pool() (*pgxpool.Config, error) {
 	return c, nil
 }
 
-// renew gives a new connection the current user, password and certificates: the files may have
-// changed since the start. It ignores errors, since a file may be half written.
-func (cfg Config) renew(_ context.Context, c *pgx.ConnConfig) error {
-	current := cfg.URL
-	if cfg.Current != nil {
-		current = cfg.Current()
+// explainFiles appends to an error of the URL which of the files that it names cannot be used, and why.
+func explainFiles(err error, parameters url.Values) error {
+	root, cert, key := parameters.Get("sslrootcert"), parameters.Get("sslcert"), parameters.Get("sslkey")
+	if root != "" && root != "system" {
+		why := certificates.NoAuthority(root)
+		if why != nil && !errors.Is(why, os.ErrNotExist) {
+			return fmt.Errorf("%w: sslrootcert: %w", err, why)
+		}
+	}
+	if cert != "" && key != "" {
+		return certificates.Explain(err, cert, key)
+	}
+	return err
+}
+
+// renewal gives new connections what the files contain that may have changed since the start.
+type renewal struct {
+	cfg  Config
+	last atomic.Pointer[pgx.ConnConfig] // read without an error
+}
+
+// renew gives a new connection the current user, password and certificates. While a file cannot be
+// read, they are the last ones that could: it may be half written.
+func (r *renewal) renew(_ context.Context, c *pgx.ConnConfig) error {
+	current := r.cfg.URL
+	if r.cfg.Current != nil {
+		current = r.cfg.Current()
 	}
 	pool, err := pgxpool.ParseConfig(current)
-	if err != nil {
-		return nil
+	if err == nil {
+		r.last.Store(pool.ConnConfig)
 	}
-	now := pool.ConnConfig
+	now := r.last.Load()
 	c.User, c.Password = now.User, now.Password
 	if sameHosts(c, now) {
 		c.TLSConfig, c.Fallbacks = now.TLSConfig, now.Fallbacks
@@ -154,22 +180,25 @@ func sameHosts(a, b *pgx.ConnConfig) bool {
 	})
 }
 
-// Ping checks whether the database answers, on a separate connection, so that it waits for no other
-// call.
-func (cfg Config) Ping(ctx context.Context) error {
+// Pinger returns a function that checks whether the database answers, on a separate connection, so that
+// it waits for no other call. The error is that of [Config.Check].
+func (cfg Config) Pinger() (func(context.Context) error, error) {
 	pool, err := cfg.pool()
 	if err != nil {
-		return err
+		return nil, fmt.Errorf("postgres: %w", err)
 	}
-	if err := cfg.renew(ctx, pool.ConnConfig); err != nil {
-		return err
-	}
-	conn, err := pgx.ConnectConfig(ctx, pool.ConnConfig)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = conn.Close(ctx) }()
-	return conn.Ping(ctx)
+	return func(ctx context.Context) error {
+		c := pool.ConnConfig.Copy()
+		if err := pool.BeforeConnect(ctx, c); err != nil {
+			return err
+		}
+		conn, err := pgx.ConnectConfig(ctx, c)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = conn.Close(ctx) }()
+		return conn.Ping(ctx)
+	}, nil
 }
 
 // Close closes the connections, after the calls in progress. Later calls fail with

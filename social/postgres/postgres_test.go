@@ -140,6 +140,23 @@ func (p place) Open() socialtest.Backend { return open(p.t, p.url, p.opts) }
 
 func (p place) Close(b socialtest.Backend) { require.NoError(p.t, b.(*postgres.Store).Close()) }
 
+// TestQueueLeaseEndsByDatabaseClock leases a job whose lease has ended, by the clock of the database, by
+// which a store does not look for such leases each time.
+func TestQueueLeaseEndsByDatabaseClock(t *testing.T) {
+	t.Parallel()
+	s := open(t, testenv.Postgres(t), social.Options{})
+	ctx := t.Context()
+	require.NoError(t, s.Enqueue(ctx, jobs.Spec{Kind: jobs.Deliver, Key: "post:a"}))
+	first, err := s.Lease(ctx, 1, time.Millisecond)
+	require.NoError(t, err)
+	require.Len(t, first, 1)
+	testenv.WaitFor(t, func() bool {
+		again, err := s.Lease(ctx, 1, time.Hour)
+		require.NoError(t, err)
+		return len(again) == 1 && again[0].ID == first[0].ID && again[0].Attempts == 2
+	}, "the second lease")
+}
+
 func TestStore(t *testing.T) { socialtest.Run(t, in("")) }
 
 // TestLimits is left to the full run: the limits are those of sqlstore, which SQLite's tests check.

@@ -74,7 +74,7 @@ func TestDatabaseOfNewerVersion(t *testing.T) {
 		require.NoError(t, err)
 		next(t, url, r.Schema.Known+int64(above))
 		if usable {
-			socialtest.Exercise(t, open(t, url, social.Options{}))
+			socialtest.Exercise(t, open(t, url, social.Options{KeepChanges: time.Hour}))
 			continue
 		}
 		_, err = postgres.Open(t.Context(), postgres.Config{URL: url}, social.Options{})
@@ -184,4 +184,18 @@ func TestCheck(t *testing.T) {
 	require.Equal(t, []string{"blocks_broken"}, r.Invalid)
 	require.Equal(t, postgres.Schema{Found: 99, Known: r.Schema.Known, Oldest: 1}, r.Schema)
 	require.True(t, r.ReadOnly)
+}
+
+// TestMigrateSequenceBehind upgrades tables that logical replication has copied, as for an upgrade of
+// PostgreSQL: it copies rows and no sequences, so the next row of the table of versions has a used id.
+func TestMigrateSequenceBehind(t *testing.T) {
+	url := testenv.Postgres(t)
+	open(t, url, social.Options{})
+	script(t, url, `DELETE FROM freshet_migrations WHERE version_id >= 16;
+		SELECT setval(pg_get_serial_sequence('freshet_migrations', 'id'), 1, false)`)
+	s := open(t, url, social.Options{})
+	r, err := s.Check(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, r.Schema.Known, r.Schema.Found)
+	require.Empty(t, r.Schema.Problems)
 }

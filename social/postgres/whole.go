@@ -62,10 +62,11 @@ var expectations = sync.OnceValue(func() (all []expected) {
 const home = `coalesce((SELECT relnamespace FROM pg_class WHERE oid = to_regclass('` + versions + `')), current_schema()::regnamespace)`
 
 // objects is the query of what the schema contains: tables, columns, the columns whose values the
-// database provides, unique and other indexes, functions, and the triggers that run.
+// database provides, unique and other indexes, functions, and the triggers that run. With
+// quote_all_identifiers the names of types are quoted.
 const objects = `
 	SELECT 'table ' || c.relname FROM pg_class c WHERE c.relkind IN ('r', 'p') AND c.relnamespace = ` + home + `
-	UNION ALL SELECT 'column ' || c.relname || '.' || a.attname || ' of type ' || format_type(a.atttypid, a.atttypmod)
+	UNION ALL SELECT 'column ' || c.relname || '.' || a.attname || ' of type ' || replace(format_type(a.atttypid, a.atttypmod), '"', '')
 		FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
 		WHERE c.relkind IN ('r', 'p') AND c.relnamespace = ` + home + `
 	UNION ALL SELECT 'default of ' || c.relname || '.' || a.attname

@@ -106,8 +106,8 @@ func removal(name string) string {
 		return fmt.Sprintf("ALTER TABLE %s RENAME COLUMN %s TO taken_away", table, column)
 	case "default":
 		table, column, _ := strings.Cut(strings.TrimPrefix(rest, "of "), ".")
-		if name == "default of jobs.id" {
-			return "ALTER TABLE jobs ALTER id DROP IDENTITY"
+		if name == "default of jobs.id" || name == "default of changes.seq" {
+			return fmt.Sprintf("ALTER TABLE %s ALTER %s DROP IDENTITY", table, column)
 		}
 		return fmt.Sprintf("ALTER TABLE %s ALTER %s DROP DEFAULT", table, column)
 	case "unique":
@@ -136,6 +136,16 @@ func (s *Store) after(t *testing.T, texts ...string) Schema {
 	found, err := newQuerying(t.Context(), tx).inspect()
 	require.NoError(t, err)
 	return found
+}
+
+// TestTablesWithQuotedIdentifiers has a database or user for whom PostgreSQL quotes all names, also those
+// of types.
+func TestTablesWithQuotedIdentifiers(t *testing.T) {
+	s, err := New(t.Context(), Config{URL: testenv.Postgres(t) + "&pool_max_conns=2&quote_all_identifiers=on"}, social.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	require.NoError(t, s.Migrate(t.Context()))
+	require.NoError(t, s.Inspect(t.Context()))
 }
 
 // TestIncompleteTablesRefused removes each object of expected.txt: the inspection names it.
@@ -232,7 +242,8 @@ func TestTablesWithWrongVersionNumber(t *testing.T) {
 			found := s.after(t, number...)
 			resumed := says == version || says < version && !atOnce(says+1)
 			slower := version == 10 && says == 11 // 11 has one more index, and nothing else
-			assert.Equal(t, resumed || slower, fatal(found.Problems) == nil, "%d says %d: %v", version, says, found.Problems)
+			settings := version == 18 && says == 19
+			assert.Equal(t, resumed || slower || settings, fatal(found.Problems) == nil, "%d says %d: %v", version, says, found.Problems)
 		}
 	}
 }

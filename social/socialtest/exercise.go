@@ -17,6 +17,7 @@ import (
 func Exercise(t *testing.T, s Backend) {
 	t.Helper()
 	ctx := t.Context()
+	exerciseChanges(t, s)
 	caption := "y"
 	for _, err := range []error{
 		second(s.PutCircle(ctx, social.Circle{ID: "c", Owner: "a"}, []string{"b", "d"}, here)),
@@ -164,4 +165,19 @@ func exerciseQueue(ctx context.Context, s Backend) error {
 		}
 	}
 	return nil
+}
+
+// exerciseChanges reads pages of changes.
+func exerciseChanges(t *testing.T, s Backend) {
+	t.Helper()
+	ctx := t.Context()
+	for _, author := range []string{"c1", "c2", "c3"} {
+		_, err := s.Follow(ctx, "c", author, here)
+		require.NoError(t, err)
+	}
+	page, err := s.Changes(ctx, social.FromOldest, nil, 1)
+	require.NoError(t, err)
+	require.NotEmpty(t, page.Changes)
+	_, err = s.Changes(ctx, page.Next, nil, 1)
+	require.NoError(t, err)
 }

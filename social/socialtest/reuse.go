@@ -30,6 +30,7 @@ var reuses = map[string]func(e *env){
 	"invitations to a group":      invitationsOfReused,
 	"posts to a group":            groupsOfReused,
 	"blocks":                      blocksOfErased,
+	"changes":                     changesOfErased,
 	"memberships across a block":  membersBlocked,
 	"idempotency keys":            keysOfReused,
 	"promotions":                  promotionsOfReused,

@@ -128,6 +128,9 @@ const Secret = "secret-of-"
 // SecretOf returns the caption and alternative text that only the post of this kind has.
 func SecretOf(kind string) string { return Secret + kind }
 
+// Tag is the tag of all posts of [Network].
+const Tag = "rights"
+
 // Network stores the readers' relations, and one post of each kind.
 func Network(t *testing.T, store social.Store) {
 	t.Helper()
@@ -156,7 +159,7 @@ func Network(t *testing.T, store social.Store) {
 	kinds := slices.SortedFunc(maps.Keys(all), func(a, b string) int { return strings.Compare(all[a].Post.ReplyTo, all[b].Post.ReplyTo) })
 	for _, kind := range kinds { // replies come last
 		p := all[kind].Post
-		p.ID, p.Author, p.Caption = "post:"+kind, "author", SecretOf(kind)
+		p.ID, p.Author, p.Caption, p.Tags = "post:"+kind, "author", SecretOf(kind), []string{Tag}
 		p.Images = []social.Image{{URL: kind, Width: 1, Height: 1, Alt: SecretOf(kind)}}
 		_, _, err := store.CreatePost(ctx, p, social.Creation{})
 		require.NoError(t, err)

@@ -125,6 +125,13 @@ var checks = []check{
 	{"Replies/and events", repliesByEvents},
 	{"Replies/imported", repliesImported},
 	{"Replies/imported, refused", repliesNotImported},
+	{"Changes/of every type", changesOfEveryType},
+	{"Changes/pages and types", changePages},
+	{"Changes/that change nothing", noChanges},
+	{"Changes/by many at once", changesAtOnce},
+	{"Changes/after a restart", changesAfterRestart},
+	{"Changes/retention", changesRetention},
+	{"Changes/bad cursors", badCursors},
 	{"Follows", follows},
 	{"Follows/server", followServer},
 	{"Follows/many at once", followAll},
@@ -224,11 +231,12 @@ type env struct {
 const (
 	celebrityAt    = 4
 	celebrityUntil = 3
+	keepChanges    = 72 * time.Hour
 )
 
 func newEnv(t *testing.T, place New) *env {
 	e := &env{T: t, ctx: t.Context(), now: time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)}
-	e.place = place(t, social.Options{Clock: e.clock, QueueClock: e.time, CelebrityAt: celebrityAt, CelebrityUntil: celebrityUntil})
+	e.place = place(t, social.Options{Clock: e.clock, QueueClock: e.time, CelebrityAt: celebrityAt, CelebrityUntil: celebrityUntil, KeepChanges: keepChanges})
 	e.Backend = e.place.Open()
 	return e
 }

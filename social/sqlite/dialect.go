@@ -7,6 +7,7 @@ import (
 
 var dialect = sqlstore.Dialect{
 	Name: "sqlite", Reason: sqlitefile.Advised, Damaged: sqlitefile.Refused, OneWriter: true,
+	Changes: changes,
 	// One statement that selects both and leases takes twice as long.
 	Choose: [2]string{
 		`SELECT id FROM jobs INDEXED BY jobs_by_due WHERE ` + sqlstore.Waiting + ` AND due <= ` + sqlstore.Now + ` - $3 ORDER BY due, id LIMIT $4`,

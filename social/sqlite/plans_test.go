@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -17,15 +18,16 @@ import (
 // scans has, for each step that may read a whole table, a part of its text.
 var scans = []string{
 	"SCAN jobs USING INDEX jobs_by_priority", // reads pending jobs in order until there are enough
+	"SCAN changes",                           // reads the oldest in order until there are enough
 }
 
-var scanned = regexp.MustCompile(`SCAN (posts|p|q|authors|a|follows|f|members|m|circles|c|likes|l|blocks|b|jobs|post_\w+|pc)\b`)
+var scanned = regexp.MustCompile(`SCAN (posts|p|q|authors|a|follows|f|members|m|circles|c|likes|l|blocks|b|jobs|post_\w+|pc|changes)\b`)
 
 // TestNoFullTableScans checks SQLite's plan of each statement that the store has used,
 // and that each was compiled only once.
 func TestNoFullTableScans(t *testing.T) {
 	ctx := t.Context()
-	s, err := Open(ctx, filepath.Join(t.TempDir(), "social.db"), social.Options{})
+	s, err := Open(ctx, filepath.Join(t.TempDir(), "social.db"), social.Options{KeepChanges: time.Hour})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	socialtest.Exercise(t, s)

@@ -247,6 +247,14 @@ var Schema = sqlitefile.Schema{What: "social store", ID: 0x66727373, Oldest: 1, 
 	`ALTER TABLE posts ADD COLUMN arrived INTEGER NOT NULL DEFAULT 0;
 	 CREATE INDEX posts_late ON posts (arrived) WHERE gone = 0 AND root = ''
 		AND created_at < arrived / 1000000 - 60 AND created_at >= arrived / 1000000 - 86400;`,
+	// The outbox: a row for each change, written in its transaction. epoch is '' while changes are not
+	// kept; rows up to trimmed may have been removed because of their age.
+	`CREATE TABLE changes (seq INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, type TEXT NOT NULL, agent TEXT NOT NULL,
+		other TEXT NOT NULL, object TEXT NOT NULL, parent TEXT NOT NULL);
+	 CREATE INDEX changes_by_agent ON changes (agent, at);
+	 CREATE INDEX changes_by_other ON changes (other, at) WHERE other <> '';
+	 CREATE TABLE changes_state (one INTEGER NOT NULL PRIMARY KEY, epoch TEXT NOT NULL, trimmed INTEGER NOT NULL);
+	 INSERT INTO changes_state VALUES (1, lower(hex(randomblob(4))), 0);`,
 }}
 
 // nowPublic is the statement of the triggers that adds an author to public_authors.

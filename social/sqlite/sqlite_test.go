@@ -84,6 +84,10 @@ func TestStore(t *testing.T) {
 			return open(t, filepath.Join(t.TempDir(), "social.db"), opts)
 		})
 	})
+	t.Run("changes of two servers", func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "social.db")
+		socialtest.ChangesOff(t, open(t, path, social.Options{KeepChanges: time.Hour}), open(t, path, social.Options{}))
+	})
 	t.Run("statements", checkStatements)
 }
 

@@ -32,7 +32,7 @@ var update = flag.Bool("update", false, "write the texts of the statements anew"
 
 // Statements of one database.
 var (
-	onlySQLite   = regexp.MustCompile(`^(BEGIN|COMMIT|ROLLBACK)|temp\.touched|INDEXED BY`)
+	onlySQLite   = regexp.MustCompile(`^(BEGIN|COMMIT|ROLLBACK)|temp\.touched|INDEXED BY|sqlite_sequence`)
 	onlyPostgres = regexp.MustCompile(`^Tx\.lock(Rows|Roots|Later): |^Tx\.agents: INSERT`) // where they are, and their beginnings
 	// foreign is what SQLite does not understand, or recompiles in each call.
 	foreign = regexp.MustCompile(`LATERAL|ctid|::|LOCKED|FOR (UPDATE|KEY|NO)|unnest|ARRAY|ANY|cardinality|greatest|least|extract|COLLATE|#>|LIMIT [$@?]|[«¦»]`)

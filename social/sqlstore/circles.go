@@ -229,6 +229,11 @@ func (t *Tx) admitWaiting(c *circle) {
 	if len(out) > 0 {
 		t.setMembers(c, membership{agents: out})
 	}
+	for _, agent := range waiting {
+		if !slices.Contains(out, agent) {
+			t.changeMember(c, agent, true)
+		}
+	}
 	t.exec(`UPDATE members SET joined = at, since = CASE WHEN $2 THEN at ELSE CAST($3 AS bigint) END WHERE circle = $1 AND gone = 0`, c.ID, c.ordered(), c.sinceAll())
 	t.row(into(&c.joined), `SELECT coalesce(max(greatest(since, joined)), 0) FROM members WHERE circle = $1 AND gone = 0`, c.ID)
 	t.membersChanged(c.ID, waiting, jobs.PrioritySoon)

@@ -28,6 +28,8 @@ type Dialect struct {
 	// Remove removes the job $1 of the lease $2 unless it was marked in the meantime. It is empty
 	// if Done also removes, or if Alone does not run everything in one transaction.
 	Remove string
+
+	Changes ChangesDialect
 }
 
 // Either is a part of a statement that is written twice: in PostgreSQL's SQL and in SQLite's. It

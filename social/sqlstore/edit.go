@@ -38,6 +38,7 @@ func (s *Store) EditPost(ctx context.Context, id, by string, e social.Edit, at t
 		if edited {
 			t.saveHere(r, at, stamp)
 			if r.Alive() {
+				t.change(social.Change{Type: social.PostEdited, Agent: r.Post.Author, Object: id})
 				t.indexed(&r.Post, jobs.PriorityLater)
 			}
 		}
@@ -160,6 +161,7 @@ func (t *Tx) delete(r *record, at int64) {
 	if !alive || r.Alive() {
 		return
 	}
+	t.change(social.Change{Type: social.PostEnded, Agent: r.Post.Author, Object: r.Post.ID})
 	if answered {
 		t.ended(&r.Post)
 	}

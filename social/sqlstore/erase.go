@@ -38,6 +38,7 @@ func (s *Store) erase(ctx context.Context, agent string, what int) error {
 		return err
 	}
 	return s.failed(ctx, "erase", s.write(ctx, func(t *Tx) {
+		t.erasing = agent
 		if what == erasingAgent {
 			t.passOnAll(agent)
 		} else {
@@ -69,7 +70,9 @@ const eraseTime = `SELECT greatest($2::bigint,
 	coalesce((SELECT max(at) + 1 FROM refusals WHERE agent = $1 OR owner = $1), 0),
 	coalesce((SELECT max(at) + 1 FROM likes WHERE agent = $1), 0),
 	coalesce((SELECT max(at) + 1 FROM blocks WHERE agent = $1), 0),
-	coalesce((SELECT max(at) + 1 FROM post_keys WHERE author = $1), 0))`
+	coalesce((SELECT max(at) + 1 FROM post_keys WHERE author = $1), 0),
+	coalesce((SELECT max(at) + 1 FROM changes WHERE agent = $1), 0),
+	coalesce((SELECT max(at) + 1 FROM changes WHERE other = $1 AND other <> ''), 0))`
 
 // eraseText erases the card of the agent $1 as of $2. $3 is the stamp for everything else they
 // made, $4 the value of erasing.
@@ -109,6 +112,7 @@ func (e *eraser) run(ctx context.Context, s *Store) (done bool, err error) {
 	if e.at.what == erasingAgent {
 		steps = append(steps, e.following, e.circles, e.memberships, e.invitations, e.refusals, e.likes, e.mentions, e.keys, e.suggestions)
 	}
+	steps = append(steps, e.changes)
 	for i, step := range steps {
 		if i == 1 {
 			if err := e.leaving(ctx, s); err != nil {
@@ -118,7 +122,7 @@ func (e *eraser) run(ctx context.Context, s *Store) (done bool, err error) {
 		var n int
 		// No answer shows the entries left in lists, so their removal is not urgent.
 		if err := s.write(ctx, func(t *Tx) {
-			t.class = jobs.PriorityLeftover
+			t.class, t.erasing = jobs.PriorityLeftover, e.agent
 			n = step(t)
 		}); err != nil {
 			return false, err

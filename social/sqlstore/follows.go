@@ -135,6 +135,7 @@ func (t *Tx) block(agent, other string) (changed bool) {
 		}
 	}
 	t.setFollows(ended(agent, other), ended(other, agent))
+	t.change(social.Change{Type: social.BlockMade, Agent: agent, Other: other})
 	t.pairs(agent, other, jobs.PriorityRemoval)
 	return true
 }
@@ -145,6 +146,7 @@ func (t *Tx) unblock(agent, other string) (changed bool) {
 	if removed == 0 {
 		return false
 	}
+	t.change(social.Change{Type: social.BlockEnded, Agent: agent, Other: other})
 	t.pairs(agent, other, jobs.PrioritySoon)
 	return true
 }

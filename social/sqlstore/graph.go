@@ -18,9 +18,19 @@ func (t *Tx) setFollows(list ...social.FollowChange) []social.FollowResult {
 		if results[i].Changed && f.Author != social.Server {
 			t.markFollow(f)
 		}
+		if results[i].Changed {
+			t.change(social.Change{Type: followType(f.On), Agent: f.Agent, Other: f.Author})
+		}
 	}
 	t.saveGraph(g)
 	return results
+}
+
+func followType(on bool) social.ChangeType {
+	if on {
+		return social.FollowMade
+	}
+	return social.FollowEnded
 }
 
 // markFollow marks the list that a change of a follow affects.

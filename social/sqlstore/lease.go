@@ -50,10 +50,25 @@ func (s *Store) Lease(ctx context.Context, n int, d time.Duration, kinds ...jobs
 	if err != nil || !due {
 		return nil, s.failed(ctx, "lease jobs", err)
 	}
-	l := lease{now: queueNow(s.opts), n: n, d: d, kinds: names(kinds), by: s.name}
+	l := lease{now: queueNow(s.opts), n: n, d: d, kinds: names(kinds), by: s.name, expire: s.expires()}
 	l.late = (n + int(s.turn.Add(1)%2)) / 2
 	err = s.alone(ctx, func(q *Query) { list = q.lease(l) })
 	return list, s.failed(ctx, "lease jobs", err)
+}
+
+// expireEvery is the pause between two looks for leases that have ended, which cost PostgreSQL as much
+// as a lease.
+const expireEvery = time.Second
+
+// expires reports whether to look for leases that have ended: each time by a clock of a test, and in
+// SQLite, where due has looked already.
+func (s *Store) expires() bool {
+	if s.opts.QueueClock != nil || s.d.OneWriter {
+		return true
+	}
+	now, before := time.Now().UnixNano(), s.ended.Load()
+	pause := time.Duration(now - before)
+	return (pause < 0 || pause >= expireEvery) && s.ended.CompareAndSwap(before, now)
 }
 
 // due reports whether there may be a job to lease, so that polling an idle queue does not block the
@@ -74,16 +89,21 @@ type lease struct {
 	kinds []string
 	by    string
 	late  int // how many may be chosen because they are overdue
+	// expire makes jobs whose lease has ended wait again first.
+	expire bool
 }
 
 // lease leases rows: first overdue ones, in the order of their age, then others by priority.
 func (q *Query) lease(l lease) (list []jobs.Job) {
-	expire := Statement{expireText, []any{l.now, jobs.MaxAttempts}}
+	var all []Reading
+	if l.expire {
+		all = append(all, Reading{Statement: Statement{expireText, []any{l.now, jobs.MaxAttempts}}})
+	}
 	args := []any{l.now, l.kinds, jobs.Overdue.Microseconds()}
 	if q.d.Lease != "" {
-		q.all(Reading{Statement: expire}, Reading{Statement{q.d.Lease, append(args, l.n, l.d.Microseconds(), l.by, l.late)}, appendJob(&list)})
+		q.all(append(all, Reading{Statement{q.d.Lease, append(args, l.n, l.d.Microseconds(), l.by, l.late)}, appendJob(&list)})...)
 	} else {
-		q.exec(expire.Text, expire.Args...)
+		q.all(all...)
 		list = q.jobs(leaseText, l.now, Table{q.choose(args, l)}, l.d.Microseconds(), l.by)
 	}
 	leased(list, l.d)

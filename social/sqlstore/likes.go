@@ -67,6 +67,9 @@ func (s *Store) like(ctx context.Context, agent, post string, on bool) (card soc
 			return
 		}
 		more, set := t.setLike(agent, post, f.post.Author, on)
+		if set {
+			t.change(social.Change{Type: likeType(on), Agent: agent, Other: f.post.Author, Object: post})
+		}
 		f.card.Likes, f.card.HasLiked, changed = f.card.Likes+more, on, set
 		if agent != f.post.Author {
 			f.card.Likers += more
@@ -77,6 +80,13 @@ func (s *Store) like(ctx context.Context, agent, post string, on bool) (card soc
 		return social.Card{}, false, s.failed(ctx, "like", err)
 	}
 	return card, changed, nil
+}
+
+func likeType(on bool) social.ChangeType {
+	if on {
+		return social.LikeMade
+	}
+	return social.LikeEnded
 }
 
 // likeOf is the stored like of a post by an agent.

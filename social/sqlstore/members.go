@@ -167,6 +167,9 @@ func (t *Tx) setMember(c *circle, m *membership, agent string, k place, set *mem
 		set.changed++
 		t.membersChanged(c.ID, []string{agent}, priority)
 	}
+	if k.On != m.on {
+		t.changeMember(c, agent, m.on)
+	}
 	if !m.on || k.On {
 		return nil
 	}
@@ -175,6 +178,17 @@ func (t *Tx) setMember(c *circle, m *membership, agent string, k place, set *mem
 		return nil
 	}
 	return c.CheckOpen(t.now)
+}
+
+// changeMember notes that an agent joins or leaves a group. Circles are private to their owners.
+func (t *Tx) changeMember(c *circle, agent string, on bool) {
+	switch {
+	case !c.Open():
+	case on:
+		t.change(social.Change{Type: social.MemberJoined, Agent: agent, Object: c.ID})
+	default:
+		t.change(social.Change{Type: social.MemberLeft, Agent: agent, Object: c.ID})
+	}
 }
 
 // members locks agents, and the owner, and reads their memberships. A membership from before the

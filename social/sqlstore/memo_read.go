@@ -21,7 +21,7 @@ func (a *asking) readPosts(missing []string) {
 		`+counted+`, p.content, p.grants, p.root, p.root_life, 
 		`+listOf(mentionOf, `post_mentions m WHERE m.post = p.id`)+`,
 		`+listOf(`pc.incarnation || ' ' || pc.at || ' ' || pc.circle`, `post_circles pc WHERE pc.post = p.id`)+`, `+ownCircle+`, p.removed, `+removalsOfPost+`
-		FROM posts p WHERE p.id = ANY ($1) AND p.gone = 0`, missing)
+		FROM posts p WHERE p.id `+ofList+` AND p.gone = 0`, missing)
 	for i, p := range a.posts {
 		if a.facts[i].post == nil {
 			a.facts[i].post = a.newPost[p.ID]
@@ -106,7 +106,7 @@ func (a *asking) circlesReading(ids []string) Reading {
 	a.newCircles = make(map[string]*circleFacts, len(ids))
 	return Reading{
 		Statement{`SELECT j.value, coalesce(` + circleThere + `, false), coalesce(c.owner, ''), coalesce(c.name, ''),
-			coalesce(c.kind = 'circle', true), coalesce(c.dropped, 0) FROM unnest($1::text[]) j (value) LEFT JOIN circles c ON c.id = j.value`, []any{ids}},
+			coalesce(c.kind = 'circle', true), coalesce(c.dropped, 0) FROM unnest((SELECT $1::text[])) j (value) LEFT JOIN circles c ON c.id = j.value`, []any{ids}},
 		func(scan Scan) error {
 			var id string
 			c := &circleFacts{}
@@ -123,7 +123,7 @@ func (a *asking) authorsReading(authors []string) Reading {
 		Statement{`SELECT j.value, coalesce(a.name, ''), coalesce(a.image_url, ''), coalesce(a.erased, 0),
 			coalesce((SELECT f.at FROM follows f WHERE f.agent = $1 AND f.author = j.value AND f.gone = 0 AND f.at > ` + erasedReader + `), 0),
 			` + blocked(`$1`, `j.value`) + `
-			FROM unnest($2::text[]) j (value) LEFT JOIN authors a ON a.id = j.value`, []any{a.reader, authors}},
+			FROM unnest((SELECT $2::text[])) j (value) LEFT JOIN authors a ON a.id = j.value`, []any{a.reader, authors}},
 		func(scan Scan) error {
 			var id string
 			f := cardFacts{author: &authorFacts{}}
@@ -137,7 +137,7 @@ func (a *asking) authorsReading(authors []string) Reading {
 func (a *asking) likesReading(posts []string) Reading {
 	a.newLike = make(map[string]int64, len(posts))
 	return Reading{
-		Statement{`SELECT j.value, coalesce(l.incarnation, 0) FROM unnest($2::text[]) j (value)
+		Statement{`SELECT j.value, coalesce(l.incarnation, 0) FROM unnest((SELECT $2::text[])) j (value)
 			LEFT JOIN likes l ON l.post = j.value AND l.agent = $1 AND l.at > ` + erasedReader, []any{a.reader, posts}},
 		func(scan Scan) error {
 			var id string

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/freshet/freshet/feed"
@@ -142,7 +143,27 @@ func (t *Tx) create(p social.Post, reported time.Time, author *agent, fresh bool
 		t.address(r, to, before, here)
 	}
 	t.announce(r, author)
+	t.changePost(r, &was)
 	return r.Post, true
+}
+
+// changePost notes a new post, or one that an event has replaced, and whom it mentions now.
+func (t *Tx) changePost(r, was *record) {
+	p := &r.Post
+	made := social.Change{Type: social.PostMade, Agent: p.Author, Object: p.ID}
+	before := []string(nil)
+	switch {
+	case was.Alive():
+		made.Type, before = social.PostEdited, was.Post.Mentions
+	case p.IsReply():
+		made.Type, made.Other, made.Parent = social.ReplyMade, r.answered, p.ReplyTo
+	}
+	t.change(made)
+	for _, agent := range p.Mentions {
+		if !slices.Contains(before, agent) {
+			t.change(social.Change{Type: social.MentionMade, Agent: p.Author, Other: agent, Object: p.ID})
+		}
+	}
 }
 
 // announce counts a new reply, or has a new post delivered.

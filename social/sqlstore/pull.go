@@ -112,13 +112,23 @@ func top(list []social.Entry, n int) []social.Entry {
 	return list[:min(n, len(list))]
 }
 
+// Statements for whom the agent $1 follows: everybody, or those whose posts are in lists.
+const (
+	followedText    = `SELECT author FROM follows WHERE agent = $1 AND gone = 0`
+	followedInLists = `SELECT f.author FROM follows f LEFT JOIN authors a ON a.id = f.author
+		WHERE f.agent = $1 AND f.gone = 0 AND (a.delivery IS NULL OR a.delivery <> 'pull')`
+)
+
 // Pull implements [social.Lists].
 func (s *Store) Pull(ctx context.Context, query social.PullQuery) (list []social.Entry, err error) {
 	sp := span{reader: query.Reader, below: query.Below, n: query.N}
 	err = s.snapshot(ctx, func(q *Query) {
 		var followees, circles, server []string
-		q.all(readsTexts(&followees, `SELECT f.author FROM follows f LEFT JOIN authors a ON a.id = f.author
-			WHERE f.agent = $1 AND f.gone = 0 AND ($2 OR a.delivery IS NULL OR a.delivery <> 'pull')`, query.Reader, query.Whole),
+		followed := followedInLists
+		if query.Whole {
+			followed = followedText
+		}
+		q.all(readsTexts(&followees, followed, query.Reader),
 			readsTexts(&circles, `SELECT circle FROM members WHERE agent = $1 AND gone = 0`, query.Reader))
 		i := slices.Index(followees, social.Server)
 		if i >= 0 {

@@ -61,6 +61,7 @@ func (s *Store) Purge(ctx context.Context, n int) (removed int, err error) {
 		removed += int(t.exec(deleting(`agent, owner, circle`, `refusals x WHERE at <= $1 ORDER BY at LIMIT $2`), social.Stamp(t.now.Add(-social.RefusalLives)), n))
 		removed += t.purgeRevived(n)
 		removed += t.purgeSuggestions(n)
+		removed += t.purgeChanges(n)
 		// After the statements that wait for posts: the creation of a post again locks its row
 		// before its promotions.
 		ended := t.texts(overPromotions, t.now.Add(-social.PromotionLives).Unix(), n)

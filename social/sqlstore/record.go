@@ -25,6 +25,7 @@ type record struct {
 	// Of a reply: its reach, and when its root post was created.
 	under    social.Reach
 	rootLife int64
+	answered string // the author of the post that it answers, while it is created
 }
 
 func (r *record) reach() social.Reach {

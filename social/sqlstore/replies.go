@@ -48,14 +48,15 @@ func (t *Tx) resolveRoot(p *social.Post, r *record) error {
 	var reach social.Reach
 	t.row(into(&root, &r.rootLife, &reach, &p.Reply), `SELECT id, created, reach, reply FROM posts
 		WHERE id = (SELECT CASE WHEN o.root = '' THEN o.id ELSE o.root END FROM posts o WHERE o.id = $1)`+locks[changing], p.ReplyTo)
-	d := t.facts(p.Author, p.ReplyTo).decide()
+	f := t.facts(p.Author, p.ReplyTo)
+	d := f.decide()
 	switch {
 	case !d.Visible:
 		return fmt.Errorf("%s: %w", p.ReplyTo, feed.ErrNotFound)
 	case !d.CanReply:
 		return feed.Errorf(feed.ErrForbidden, "%s may not reply to %s: %s", p.Author, root, whoReplies[p.Reply])
 	}
-	p.Root, r.under = root, social.UnderOther
+	p.Root, r.under, r.answered = root, social.UnderOther, f.post.Author
 	if reach == social.ToAll {
 		r.under = social.UnderPublic
 	}

@@ -29,6 +29,8 @@ type Store struct {
 	name     string // the worker to which this store leases jobs
 	notified chan struct{}
 	turn     atomic.Int64 // counts leases
+	unkept   atomic.Bool  // the first change was made that is not kept
+	ended    atomic.Int64 // Unix nanoseconds of the last look for leases that have ended
 }
 
 var (
@@ -85,6 +87,9 @@ type Tx struct {
 	class int // the lowest number of a mark's priority: that of upkeep or leftovers, or 0
 	// noPairs omits the jobs for the lists of followers.
 	noPairs bool
+	changes []social.Change // to be written with the commit
+	erasing string          // the agent whose erasure this is
+	unkept  bool            // see [Store]
 	renew   map[string]bool // agents whose lists are rebuilt after their follows; if nil, each follow is marked
 }
 
@@ -93,11 +98,15 @@ type Tx struct {
 func (s *Store) write(ctx context.Context, do func(*Tx)) error {
 	var t *Tx
 	err := s.db.Write(ctx, func(on Writing) error {
-		t = &Tx{Query: Query{d: s.d, on: on}, opts: s.opts, on: on, now: s.opts.Clock(), specs: map[rowKey]jobs.Spec{}}
+		t = &Tx{Query: Query{d: s.d, on: on}, opts: s.opts, on: on, now: s.opts.Clock(), specs: map[rowKey]jobs.Spec{}, unkept: s.unkept.Load()}
 		do(t)
+		t.writeChanges()
 		t.writeSpecs()
 		return t.err
 	})
+	if err == nil && len(t.changes) > 0 && s.opts.KeepChanges <= 0 {
+		s.unkept.Store(true)
+	}
 	if err == nil && t.hasDueNow() {
 		s.notify()
 	}

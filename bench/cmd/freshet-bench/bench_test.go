@@ -59,6 +59,8 @@ func TestBenchUsage(t *testing.T) {
 		"--window must be 1s to 59d":                {"--quality", ".", ".", "--window", "90d"},
 		"the half must be even, odd or all":         {"--quality", ".", ".", "--half", "third"},
 		"--also speed=2":                            {"--quality", ".", ".", "--also", "speed=2"},
+		`there is no "rival"; there are embedded`:   {"prove", "--adapters", "rival"},
+		"--agents must be at least 4":               {"prove", "--agents", "3"},
 	} {
 		var out, errs strings.Builder
 		assert.Equal(t, 2, run(t.Context(), args, &out, &errs), "%v", args)
@@ -124,7 +126,7 @@ func TestBenchQuality(t *testing.T) {
 	assert.Zero(t, code)
 	assert.Equal(t, string(text), said)
 	rows := strings.Split(strings.TrimSpace(said), "\n")
-	require.Len(t, rows, 10)
+	require.Len(t, rows, 22)
 	var row struct {
 		Ranking string
 		Readers int

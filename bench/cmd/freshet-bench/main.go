@@ -33,7 +33,7 @@ type usageError struct{ error }
 // command line is invalid.
 func run(ctx context.Context, args []string, out, errs io.Writer) int {
 	root := newMeasureCommand()
-	root.AddCommand(newLoadCommand())
+	root.AddCommand(newLoadCommand(), newProveCommand(), newServerCommand())
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.SetArgs(args)

@@ -1,9 +1,10 @@
 import { bindMethods } from './bound.js';
 import { postBody, type NewPost, type PostEdit } from './posts.js';
 import type { CallOptions, Options } from './options.js';
+import { changes, type Change, type ChangesOptions } from './changes.js';
 import { stream, type News, type StreamOptions } from './stream.js';
 import { Transport } from './transport.js';
-import type { AgentPage, AgentProfile, EventsTaken, FeedEvent, FeedName, Followed, GuestPage, Likes, MutedList, Page, Post, PostPage, Profile, RouteCall, Suggestions, TilePage } from './types.js';
+import type { AgentPage, AgentProfile, EventsTaken, FeedEvent, FeedName, Followed, GuestPage, Likes, MutedList, Page, Post, PostPage, Profile, RelatedPage, RouteCall, Suggestions, TilePage } from './types.js';
 import { newID } from './wait.js';
 
 /** One call of the feed. */
@@ -88,6 +89,14 @@ export class Client {
   }
 
   /**
+   * GET /v1/items/{id}/related: what the readers of an item or a post have read as well, then what
+   * shares a tag with it. limit is 1 to 100; default 10, set by the server.
+   */
+  related<Own = unknown>(id: string, options: CallOptions & { limit?: number } = {}): Promise<RelatedPage<Own>> {
+    return this.#get(`/v1/items/${encodeURIComponent(id)}/related${query({ limit: options.limit })}`, options);
+  }
+
+  /**
    * POST /v1/impressions: reports what the reader has seen. Required if the server has
    * `impressions.on: seen`, harmless otherwise. Long lists are split into several calls.
    */
@@ -134,6 +143,16 @@ export class Client {
    */
   stream(options?: StreamOptions): AsyncGenerator<News, never> {
     return stream(this.#transport, options);
+  }
+
+  /**
+   * GET /v1/changes: what has changed, for another system, with the admin token. Store the `cursor`
+   * of each change once it has been processed, and pass it as `after` when you start again. It
+   * continues until its signal is aborted or the loop over it ends; it throws if the server refuses
+   * it, with the status 410 if the cursor is too old.
+   */
+  changes(options?: ChangesOptions): AsyncGenerator<Change, never> {
+    return changes(this.#transport, options);
   }
 
   /**

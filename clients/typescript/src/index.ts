@@ -5,6 +5,7 @@ export { FreshetError, type ErrorDetails, type ErrorKind } from './errors.js';
 export { infiniteQueryOptions, updateEntry } from './lists.js';
 export type { Call, CallOptions, Options } from './options.js';
 export type { NewImage, NewPost, PostEdit } from './posts.js';
+export type { Change, ChangeData, ChangeType, ChangesOptions } from './changes.js';
 export type { News, StreamOptions } from './stream.js';
 export * from './types.js';
 export type { paths } from './openapi.js';

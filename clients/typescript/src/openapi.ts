@@ -241,7 +241,8 @@ export interface paths {
          *     posts were reported. Send it back as it is. A client that reconnects with
          *     `Last-Event-ID`, or with `lastEventId` in the query, immediately gets the number of posts since
          *     that position. Without both, the stream starts at the present position, which is the `id` of the
-         *     first event, `ready`. `0` is the position of an empty timeline.
+         *     first event, `ready`. `0` is the position of an empty timeline. An id more than five minutes in
+         *     the future counts as none.
          *
          *     A comment is sent every 15 seconds. A stream ends after about half an hour, when its
          *     server stops, or when the caller's token expires. Reconnect after `retry` milliseconds, as
@@ -1618,6 +1619,44 @@ export interface paths {
         patch: operations["patchItem"];
         trace?: never;
     };
+    "/v1/items/{id}/related": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description The id of an item or a post that the agent may see. Slashes may be escaped as `%2F`, but need not be, except the last one of an id that ends in `/related`.
+                 * @example doc_9527
+                 */
+                id: components["schemas"]["ItemID"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read what is related to an item
+         * @description First come items and posts that its readers have read as well, those with the most in common
+         *     first: only what at least three people connect with it. Then come those that share a tag, as a
+         *     refresh would order them for a reader interested in these tags; while no ranking uses co-readers
+         *     (`co_read.weight`), all are of this kind. What the agent was shown before is included. Its own
+         *     items are not, nor what it has muted or hidden, or may not see. Nothing is recorded: report
+         *     what was seen with `POST /v1/impressions`, so that acts on it count.
+         */
+        get: operations["getRelated"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/explain": {
         parameters: {
             query?: never;
@@ -1804,7 +1843,7 @@ export interface paths {
         /**
          * Score rankings by recorded clicks
          * @description Ranks as of the time of each click, and returns the position that each ranking would have
-         *     given to the item. It uses the present catalog and profiles, without live popularity, and without
+         *     given to the item. It uses the present catalog and profiles, without live popularity and co-readers, and without
          *     what was learned about a reader at the click or after it.
          */
         post: operations["postReplay"];
@@ -1967,6 +2006,57 @@ export interface paths {
          * @description Makes the job due now and resets its attempts, whatever its state. A dead job is revived; a running job runs again.
          */
         post: operations["retryJob"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/changes": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read what has changed
+         * @description The changes of posts, follows, likes, blocks and groups, made by calls or events, for another system:
+         *     a search index, a push service, a moderation queue. Each is written in the transaction that
+         *     makes it, so none is missing. They name posts and agents, and have no content.
+         *
+         *     A consumer stores the `cursor` of the last change that it has processed, and continues
+         *     `after` it, on any server. Then it gets each change once, and after a crash again only those
+         *     that it had not stored. Changes of one post, of two agents, and of one agent in a group are in
+         *     their order. Any number of consumers read independently. What names an erased agent is left out.
+         *
+         *     With `Accept: text/event-stream` the answer is a stream of server-sent events, with the cursor
+         *     as `id`; it ends after about half an hour. Otherwise it is lines of JSON, at last one with only
+         *     the `cursor` to continue with; without it the answer was cut off. A stream, or a call with
+         *     `wait`, counts as one of the server's streams; 16 of these may be open on one server.
+         *
+         *     A change has `cursor`, `type` and `data`. The types are follow.created, follow.removed,
+         *     like.created, like.removed, post.created, post.updated (an edit, or another report of a post),
+         *     post.deleted, reply.created, mention.created, block.created, block.removed, member.joined,
+         *     member.left (of groups and events) and invitation.created; later versions may have others. The
+         *     fields of `data` are: `at`, when it was made, in Unix seconds; `id`, the post, or the group or
+         *     event; `agent_id`, who follows, likes, blocks, joins or leaves, who is mentioned or invited, or
+         *     the author of the post that a reply answers; `author_id`, who is followed, or the author of the
+         *     post, left out if it ended because its author was erased; `other_id`, who is blocked;
+         *     `owner_id`, who owns the group of an invitation; `reply_to`, the post that a reply answers.
+         *
+         *     Changes are kept for `changes.retention` (3 days); 403 if that is 0.
+         */
+        get: operations["getChanges"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2166,8 +2256,8 @@ export interface components {
         /**
          * @description The strongest reasons for the item's score, by the reader's present profile and ranking,
          *     the strongest first; only if the call has `why`. An interest, a keyword or a learned
-         *     feature counts by its share of the relevance; freshness and popularity count by the
-         *     share of the score that would be missing without them. Absent if there are no reasons.
+         *     feature counts by its share of the relevance; freshness, popularity and co-readers count by
+         *     the share of the score that would be missing without them. Absent if there are no reasons.
          */
         Reasons: components["schemas"]["ReasonsEntry"][];
         FeedAnswer: {
@@ -2198,10 +2288,10 @@ export interface components {
              *     `catalog`: items whose content could not be read are missing. `social`: the social
              *     store is unavailable; posts are cached copies of public posts, at most an hour old,
              *     without facts about the reader. `timeline`: a post of the last seconds may be
-             *     missing. `why`: the reasons are missing. `following`, `trending`, `discovery`,
+             *     missing. `why`: the reasons are missing. `co_readers`: co-readers do not count. `following`, `trending`, `discovery`,
              *     `promoted`: this source of home is outdated or missing.
              */
-            degraded?: ("recall" | "dedup" | "session" | "catalog" | "timeline" | "social" | "why" | "following" | "trending" | "discovery" | "promoted")[];
+            degraded?: ("recall" | "dedup" | "session" | "catalog" | "timeline" | "social" | "why" | "following" | "trending" | "discovery" | "promoted" | "co_readers")[];
         };
         /** @description An id chosen by the client: a new one for each call, the same one for its retries. For a minute, the same id of the agent in another call is refused with 40901, also in the other feed. */
         RequestID: string;
@@ -2614,7 +2704,7 @@ export interface components {
             age: number;
             /**
              * Format: double
-             * @description Relevance × decay × popularity. For items from following, trending and promoted in home: base × decay × popularity × affinity.
+             * @description Relevance × decay × popularity × co-readers. For items from following, trending and promoted in home: base × decay × popularity × affinity.
              */
             score: number;
             /** Format: double */
@@ -2627,6 +2717,7 @@ export interface components {
             affinity?: components["schemas"]["ExplainedFieldsAffinity"];
             relevance?: components["schemas"]["ExplainedFieldsRelevance"];
             popularity?: components["schemas"]["ExplainedFieldsPopularity"];
+            co_readers?: components["schemas"]["ExplainedFieldsCoReaders"];
             /**
              * @description `paged`: on the page. `kept`: in the session, for later pages. `seen`: the agent was
              *     already shown it. `pending`: given out recently. `muted`: excluded by mutes or
@@ -2679,6 +2770,7 @@ export interface components {
             diversity?: components["schemas"]["RankingDiversity"];
             explore?: components["schemas"]["RankingExplore"];
             learned?: components["schemas"]["RankingLearned"];
+            co_read?: components["schemas"]["RankingCoRead"];
             home?: components["schemas"]["RankingHome"];
         };
         DiversitySpread: {
@@ -2703,6 +2795,7 @@ export interface components {
             diversity?: components["schemas"]["RankingDiversity"];
             explore?: components["schemas"]["RankingExplore"];
             learned?: components["schemas"]["RankingLearned"];
+            co_read?: components["schemas"]["RankingCoRead"];
             home?: components["schemas"]["RankingHome"];
         };
         /**
@@ -2728,11 +2821,11 @@ export interface components {
             weight?: number;
         };
         /**
-         * @description The parts of the ranking that do not count. `live_popularity`: the time is more than ten minutes ago, and the
-         *     readers who had clicked until then are not known; a replay always leaves it out, because the clicks are among
-         *     them. `learned`: something was learned about the reader at a replayed click or after it. Absent if there are none.
+         * @description The parts of the ranking that do not count. `live_popularity` and `co_readers`: the time is more than ten minutes
+         *     ago, and the readers who had clicked until then are not known; a replay always leaves them out, because the clicks
+         *     are among them. `learned`: something was learned about the reader at a replayed click or after it. Absent if there are none.
          */
-        LeftOut: ("live_popularity" | "learned")[];
+        LeftOut: ("co_readers" | "learned" | "live_popularity")[];
         /** @description Side effects of a change that it did not name, for people. Absent if there are none. */
         Notes: string[];
         /**
@@ -2760,6 +2853,26 @@ export interface components {
             experiments: components["schemas"]["RankingVersionExperimentsEntry"][];
             notes?: components["schemas"]["Notes"];
         };
+        /** @description By how much a rate of an experiment's readers may exceed that of `control`, as a part of it: 0.1 is a tenth. An experiment that surely breaks one, with 1,000 readers or more of each, ends by itself. */
+        Limits: {
+            /**
+             * Format: double
+             * @description Hides and dislikes per impression.
+             */
+            rejects?: number;
+            /**
+             * Format: double
+             * @description The share of pages with fewer items than requested, or none.
+             */
+            short?: number;
+            /**
+             * Format: double
+             * @description The mean time to answer a page.
+             */
+            latency?: number;
+            /** @description True removes all limits. It is only sent, and alone. */
+            none?: boolean;
+        };
         /** @description The name of an experiment, except `control`, which is all other agents. */
         ExperimentName: string;
         /**
@@ -2778,7 +2891,33 @@ export interface components {
             days: number;
             /** @description The figures of promotions over all variants, by id. The figures of the variants include them. Absent if there are none. */
             promotions?: components["schemas"]["ReportPromotionsEntry"][];
+            /** @description What an experiment on half of the readers would need. Absent while experiments run, and if readers were shown too little to tell. */
+            size?: components["schemas"]["ReportSize"];
             variants: components["schemas"]["ReportVariantsEntry"][];
+        };
+        ReportPair: {
+            /** Format: int64 */
+            variant: number;
+            /** Format: int64 */
+            control: number;
+        };
+        /** @description How much a test needs to find a difference with a probability of 80 %. */
+        ReportSize: {
+            /**
+             * Format: double
+             * @description The difference, as a part of the rate of `control`.
+             */
+            relative: number;
+            /**
+             * Format: int64
+             * @description The impressions of an arm; 0 without `days`.
+             */
+            impressions: number;
+            /**
+             * Format: double
+             * @description Days from the beginning of the run; null if 90 days do not suffice with these readers.
+             */
+            days: number | null;
         };
         Interval: {
             /** Format: double */
@@ -2858,6 +2997,11 @@ export interface components {
              * @description The popularity factor.
              */
             popularity: number;
+            /**
+             * Format: double
+             * @description The factor of co-readers. Absent if it changes no score.
+             */
+            co_readers?: number;
             matched_tags: components["schemas"]["Gain"][];
             matched_keywords: components["schemas"]["Gain"][];
         };
@@ -2968,13 +3112,13 @@ export interface components {
              *     `If-Match` on a route that does not support it. 40002: invalid action. 40003:
              *     invalid limit. 40004: invalid id. 40101: not authenticated. 40301: not allowed.
              *     40401: not found. 40501: method not supported. 40901: the request id or key was used
-             *     for another call. 41201: not the current version. 41301: too large. 41501:
+             *     for another call. 41001: a cursor is not valid any more. 41201: not the current version. 41301: too large. 41501:
              *     unsupported type. 41601: range outside the image. 42201: a post or an image breaks a
              *     rule. 42202: a limit is reached. 42901: too many calls. 50001: a defect of the
              *     server. 50301: temporarily unavailable.
              * @enum {integer}
              */
-            code: 40001 | 40002 | 40003 | 40004 | 40101 | 40301 | 40401 | 40501 | 40901 | 41201 | 41301 | 41501 | 41601 | 42201 | 42202 | 42901 | 50001 | 50301;
+            code: 40001 | 40002 | 40003 | 40004 | 40101 | 40301 | 40401 | 40501 | 40901 | 41001 | 41201 | 41301 | 41501 | 41601 | 42201 | 42202 | 42901 | 50001 | 50301;
             /** @description The error, for people. */
             msg: string;
             /** @description The report of the entries processed before the error. Only for uploads. */
@@ -3007,15 +3151,19 @@ export interface components {
              *     contains the reader's keyword `value`. `fresh`: its decay factor is at least 1.5
              *     times that of an item a day old, and at least half that of a new item.
              *     `learned`: the reader has clicked or liked items that share `value`. `popular`: its
-             *     popularity factor is at least 1.5. `explore`: it was drawn at random for its
-             *     position; always first. Later versions will add types: ignore those that you do
+             *     popularity factor is at least 1.5. `co_read`: people who have read what the reader has
+             *     read also read it, at least three of them, and that factor is at least 1.5. `explore`: it
+             *     was drawn at random for its position; always first. `same_tag`: only of related items, with
+             *     the tag. Later versions will add types: ignore those that you do
              *     not know.
              * @example interest
              * @example keyword
              * @example learned
              * @example fresh
              * @example popular
+             * @example co_read
              * @example explore
+             * @example same_tag
              */
             type: string;
             /** @description The tag or keyword as written in the reader's profile, or the learned feature. */
@@ -3255,7 +3403,7 @@ export interface components {
             keywords?: components["schemas"]["Gain"][];
             learned?: components["schemas"]["Learned"][];
         };
-        /** @description Each reader counts half after each half-life, 2 hours or 2 days. `adds` is the contribution to the factor. */
+        /** @description Each reader counts half after each half-life. `adds` is the contribution to the factor. Those of 1 and 6 hours, 1 and 7 days only if the ranking weights them. */
         ExplainedFieldsPopularityReaders2h: {
             /** Format: double */
             count: number;
@@ -3273,6 +3421,24 @@ export interface components {
             factor: number;
             readers_2h?: components["schemas"]["ExplainedFieldsPopularityReaders2h"];
             readers_2d?: components["schemas"]["ExplainedFieldsPopularityReaders2h"];
+            readers_1h?: components["schemas"]["ExplainedFieldsPopularityReaders2h"];
+            readers_6h?: components["schemas"]["ExplainedFieldsPopularityReaders2h"];
+            readers_1d?: components["schemas"]["ExplainedFieldsPopularityReaders2h"];
+            readers_7d?: components["schemas"]["ExplainedFieldsPopularityReaders2h"];
+        };
+        /**
+         * @description The factor of those who have read what the agent has read and this item: (readers × `own` +
+         *     `mean`) / (readers + 1), with the number of the item's readers. `own` is min(4, 1 +
+         *     `co_read.weight` × log10(1 + nearness / `co_read.scale`), 1 + 1.7 × log10(1 + max(10,
+         *     readers))), `mean` the mean of the candidates; both are absent if fewer than three people stand behind `own`. Absent if it changes no score.
+         */
+        ExplainedFieldsCoReaders: {
+            /** Format: double */
+            factor: number;
+            /** Format: double */
+            own?: number;
+            /** Format: double */
+            mean?: number;
         };
         /** @description The position of the item, and the factor that its score was multiplied by there. Absent if it was not placed. */
         ExplainedFieldsVariety: {
@@ -3323,6 +3489,8 @@ export interface components {
          *     + `weight_2h` × log10(1 + readers) + `weight_2d` × log10(1 + readers). Readers are those
          *     who clicked or liked the item; each counts half after each 2 hours, or 2 days.
          *     The last two weights have no effect in an Elasticsearch index without fields for them.
+         *     Those of 1 hour, 6 hours, 1 day and 7 days add in the same way. A weight above 0 is
+         *     refused (40001) unless the setting `popularity.half_lives` has its half-life.
          */
         RankingPopularity: {
             /** Format: double */
@@ -3331,6 +3499,14 @@ export interface components {
             weight_2h?: number;
             /** Format: double */
             weight_2d?: number;
+            /** Format: double */
+            weight_1h?: number;
+            /** Format: double */
+            weight_6h?: number;
+            /** Format: double */
+            weight_1d?: number;
+            /** Format: double */
+            weight_7d?: number;
         };
         /** @description How keywords count. */
         RankingKeywords: {
@@ -3398,6 +3574,22 @@ export interface components {
             half_life?: components["schemas"]["Duration"];
         };
         /**
+         * @description Co-readers: an item is raised for readers who have read what its readers had read before.
+         *     Absent, and off, in rankings stored by versions without it.
+         */
+        RankingCoRead: {
+            /**
+             * Format: double
+             * @description 0 turns it off.
+             */
+            weight?: number;
+            /**
+             * Format: double
+             * @description The nearness at which the factor is about 1 + `weight` / 3.
+             */
+            scale?: number;
+        };
+        /**
          * @description How following, trending and promoted score their items in home: base ×
          *     e^(−`decay` × hours old) × (1 + log10(likes + 2·comments + 1)) ×
          *     (1 + `affinity` × n / (n + 5)). n is the number of the reader's likes of the author's
@@ -3456,6 +3648,8 @@ export interface components {
             name: components["schemas"]["ExperimentName"];
             share: components["schemas"]["Share"];
             ranking: components["schemas"]["Ranking"];
+            /** @description The guardrails of the experiment. Absent if it has none. */
+            limits?: components["schemas"]["Limits"];
         };
         ReportPromotionsEntry: {
             id: components["schemas"]["AgentID"];
@@ -3493,22 +3687,87 @@ export interface components {
             /** @description 95 % interval of the rate, by Wilson. */
             ctr_interval: components["schemas"]["Interval"];
         };
-        /** @description The difference from `control`. Null for `control` itself. */
+        ReportVariantsEntryPositionsEntry: {
+            /** Format: int64 */
+            from: number;
+            /**
+             * Format: int64
+             * @description The last position of the range; 0 if it has no end.
+             */
+            to: number;
+            /** Format: int64 */
+            impressions: number;
+            /** Format: int64 */
+            clicks: number;
+            /** Format: double */
+            ctr: number;
+            /** @description 95 % interval of the rate, by Wilson. */
+            ctr_interval: components["schemas"]["Interval"];
+        };
+        ReportVariantsEntryEarlierEntry: {
+            /** Format: int64 */
+            version: number;
+            /** Format: int64 */
+            impressions: number;
+            /** Format: int64 */
+            clicks: number;
+            /** Format: double */
+            ctr: number;
+            /** @description 95 % interval of the rate, by Wilson. */
+            ctr_interval: components["schemas"]["Interval"];
+        };
+        ReportVariantsEntryDifferenceDaysEntry: {
+            day: string;
+            impressions: components["schemas"]["ReportPair"];
+            clicks: components["schemas"]["ReportPair"];
+            /**
+             * Format: double
+             * @description The difference at the end of the day.
+             */
+            ctr: number;
+            /** @description Its 95 % interval. */
+            interval: components["schemas"]["Interval"];
+        };
+        /** @description The variant's part of the readers of both, compared with its share. Absent if there are none, or if the run has ended. */
+        ReportVariantsEntryDifferenceSampleRatio: {
+            /** Format: double */
+            expected: number;
+            /** Format: double */
+            observed: number;
+            /**
+             * Format: double
+             * @description The p-value, valid at each look.
+             */
+            p: number;
+            /** @description Whether p is 0.001 or more. */
+            ok: boolean;
+        };
+        /** @description The difference from `control` over all days of the run, whichever days the report is of. Its figures are clustered by reader and hold however often one looks. Null for `control` itself. */
         ReportVariantsEntryDifference: {
             /**
              * Format: double
-             * @description The click rate of the variant minus that of `control`.
+             * @description The click rate of the variant minus that of `control`, adjusted for what the readers of both clicked before the run.
              */
             ctr: number;
-            /** @description 95 % interval of the difference, by Newcombe. */
+            /** @description The 95 % interval of the difference that holds at each look. */
             interval: components["schemas"]["Interval"];
             /**
              * Format: double
-             * @description The two-sided p-value. Null if there is too little data.
+             * @description The two-sided p-value, valid at each look. Null if there is too little data.
              */
             p: number | null;
-            /** @enum {string} */
-            verdict: "significant" | "not significant" | "too few";
+            /**
+             * @description `unbalanced` means that `sample_ratio` is not ok: readers of one are lost or counted twice, and no other figure can be believed.
+             * @enum {string}
+             */
+            verdict: "significant" | "not significant" | "too few" | "unbalanced";
+            /** @description The numbers of distinct readers. */
+            readers: components["schemas"]["ReportPair"];
+            /** @description The days of the run, in order. Absent if there are none. */
+            days?: components["schemas"]["ReportVariantsEntryDifferenceDaysEntry"][];
+            sample_ratio?: components["schemas"]["ReportVariantsEntryDifferenceSampleRatio"];
+            /** @description What the test needs. Absent if too little is known. */
+            size?: components["schemas"]["ReportSize"];
         } | null;
         ReportVariantsEntry: {
             name: string;
@@ -3551,6 +3810,15 @@ export interface components {
             explored?: components["schemas"]["ReportVariantsEntryExplored"];
             /** @description The part of these impressions and clicks that comes from home, by the source of the position. Sources without impressions are left out. Absent if there are none. */
             sources?: components["schemas"]["ReportVariantsEntrySourcesEntry"][];
+            /** @description The impressions and clicks of an experiment by position, from 1 over the pages of a session. Absent if none is known. */
+            positions?: components["schemas"]["ReportVariantsEntryPositionsEntry"][];
+            /**
+             * Format: int64
+             * @description The version of the ranking from which on the row counts; 0 if it is unknown. A change of the live ranking or of an experiment begins a new run of all variants.
+             */
+            version: number;
+            /** @description The earlier runs of the same name, newest first. Absent if there are none. */
+            earlier?: components["schemas"]["ReportVariantsEntryEarlierEntry"][];
             difference: components["schemas"]["ReportVariantsEntryDifference"];
         };
         /** @description The distribution of each figure over all agents. */
@@ -4012,6 +4280,23 @@ export interface components {
             msg: "success";
             data: components["schemas"]["Content"];
         };
+        GetRelatedAnswerData: {
+            /** @description The items and posts, each with one reason in `in_feed`: `co_read`, its readers have read it as well, or `same_tag`, with the tag as `value`. */
+            items: components["schemas"]["Content"][];
+            /**
+             * @description The parts that the response lacks. `co_readers`: what was read as well could not be read. `recall`: those of
+             *     the same tags are outdated or missing. `catalog`: items whose content could not be read are missing. `social`:
+             *     the social store is unavailable; of posts, only cached copies are shown.
+             */
+            degraded?: ("recall" | "catalog" | "social" | "co_readers")[];
+        };
+        GetRelatedAnswer: {
+            /** @constant */
+            code: 0;
+            /** @constant */
+            msg: "success";
+            data: components["schemas"]["GetRelatedAnswerData"];
+        };
         PostExplainAnswer: {
             /** @constant */
             code: 0;
@@ -4024,6 +4309,8 @@ export interface components {
             share: components["schemas"]["Share"];
             /** @description Changes to the parameters of the experiment, or to the live ones if it is new. */
             ranking?: components["schemas"]["RankingChange"];
+            /** @description Its guardrails. Absent leaves them unchanged; `{"none":true}` removes them. */
+            limits?: components["schemas"]["Limits"];
         };
         PutRankingRequest: {
             ranking?: components["schemas"]["RankingChange"];
@@ -7267,6 +7554,49 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getRelated: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of items. */
+                limit?: number;
+            };
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description The id of an item or a post that the agent may see. Slashes may be escaped as `%2F`, but need not be, except the last one of an id that ends in `/related`.
+                 * @example doc_9527
+                 */
+                id: components["schemas"]["ItemID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The related items and posts. There may be fewer than `limit`, or none. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["CallID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetRelatedAnswer"];
+                };
+            };
+            400: components["responses"]["BadBodyLimitOrID"];
+            401: components["responses"]["Unauthenticated"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     postExplain: {
         parameters: {
             query?: never;
@@ -7459,6 +7789,8 @@ export interface operations {
             query?: {
                 /** @description Number of days in UTC, including today. With whole weeks, each day of the week has the same weight. */
                 days?: number;
+                /** @description The difference, as a part of the rate of `control`, for which `size` says how long a test takes. */
+                effect?: number;
             };
             header?: {
                 /**
@@ -7878,6 +8210,85 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getChanges: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The cursor after which to continue; `oldest` for all that is kept. Without it, from now on.
+                 * @example oldest
+                 */
+                after?: string;
+                /**
+                 * @description How long to wait for a change if there is none, at most 30 s. A stream always waits.
+                 * @example 100ms
+                 */
+                wait?: string;
+                /**
+                 * @description Only changes of these types, separated by commas.
+                 * @example follow.created,like.created
+                 */
+                types?: string;
+                /** @description Maximum number of changes in an answer, or at once in a stream. */
+                limit?: number;
+            };
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+                /**
+                 * @description The same, as `EventSource` sends it. It has priority.
+                 * @example oldest
+                 */
+                "Last-Event-ID"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The changes. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["CallID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                    "text/event-stream": string;
+                };
+            };
+            /** @description A parameter is invalid. Do not retry the call unchanged. */
+            400: {
+                headers: {
+                    "X-Request-ID": components["headers"]["CallID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            /**
+             * @description The cursor is older than what is kept, or of another database. Read again what you keep from
+             *     the other routes, and begin without a cursor or with `oldest`.
+             */
+            410: {
+                headers: {
+                    "X-Request-ID": components["headers"]["CallID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
         };

@@ -36,7 +36,8 @@ const longestWait = 60 * 60_000;
 /**
  * Yields the events of GET /v1/stream. It reconnects and resumes when the stream ends, when
  * nothing arrives for `silence` milliseconds (a server sends something every 15 s), and while
- * the server is unreachable or busy.
+ * the server is unreachable or busy. A token function that fails once the stream has started counts
+ * as an unreachable server: a device without a network reaches neither.
  */
 export async function* stream(
   transport: Transport, { last = '', signal, onRetry }: StreamOptions = {}, silence = 60_000,
@@ -44,16 +45,20 @@ export async function* stream(
   const at = { last, pause: 1000, silence };
   const sent: Sent = {};
   let renewed = typeof transport.options.token !== 'function';
+  let started = false;
   for (let failures = 1; ; failures++) {
     let cause: FreshetError;
     try {
       for await (const news of connect(transport, at, sent, signal)) {
         failures = 0;
+        started = true;
         renewed = typeof transport.options.token !== 'function';
         yield news;
       }
       cause = unreachable('it ended the stream');
-    } catch (error) {
+    } catch (thrown) {
+      throwIfAborted(signal);
+      const error = started && sent.asking ? unreachable(thrown, 'get a token') : thrown;
       if (!renewed && isRefusedToken(error)) {
         renewed = true;
         sent.refused = sent.token;

@@ -18,6 +18,8 @@ interface Change {
 export interface Sent {
   token?: string | undefined;
   refused?: string | undefined;
+  /** The token function has been called, and has not returned. */
+  asking?: boolean;
 }
 
 /** Makes calls and retries them. {@link Client} has the routes. */
@@ -128,7 +130,9 @@ export class Transport {
     const { agent, token, headers } = this.options;
     const { refused } = sent;
     sent.refused = undefined;
+    sent.asking = typeof token === 'function';
     sent.token = typeof token === 'function' ? await this.#ask(token, refused) : token;
+    sent.asking = false;
     return {
       Accept: 'application/json',
       ...(agent && { 'X-Agent-ID': agent }),
@@ -210,8 +214,8 @@ export async function reach<T>(what: () => Promise<T>): Promise<T> {
 }
 
 /** The error of a call without a complete answer. */
-export function unreachable(cause: unknown): FreshetError {
-  return new FreshetError('unreachable', `cannot reach the server: ${reason(cause)}`, { cause });
+export function unreachable(cause: unknown, what = 'reach the server'): FreshetError {
+  return new FreshetError('unreachable', `cannot ${what}: ${reason(cause)}`, { cause });
 }
 
 /** Node's fetch reports "fetch failed"; the actual reason is in the cause. */

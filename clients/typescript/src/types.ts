@@ -50,6 +50,11 @@ export type Item<Own = unknown> = Exclude<SentPage['items'][number], SentPost> &
 /** Trending entries, the same for everyone. */
 export type GuestPage = Data<'/v1/feed/guest', 'get'>;
 
+type SentRelated = Data<'/v1/items/{id}/related', 'get'>;
+
+/** What is related to an item, each with one reason in `in_feed.why`. `Own` is as for {@link Page}. */
+export type RelatedPage<Own = unknown> = Omit<SentRelated, 'items'> & { items: Content<Own>[] };
+
 /** A page of posts, newest first. It may be short, even empty, while `has_more` is true. */
 export type PostPage = Omit<Data<'/v1/timeline', 'get'>, 'items'> & { items: Post[] };
 

@@ -41,6 +41,8 @@ test('zeros and empty values are sent as given, undefined is not', async () => {
   }
   await client.guest({ limit: 0 });
   assert.equal(last().path, '/v1/feed/guest?limit=0');
+  await client.related('a/b related', { limit: 5 });
+  assert.equal(last().path, '/v1/items/a%2Fb%20related/related?limit=5');
   await client.feed({ action: 'refresh', limit: undefined, request_id: undefined });
   assert.match(last().body.request_id, /./, 'a retry needs an id');
   assert.deepEqual(Object.keys(last().body), ['action', 'request_id']);

@@ -74,6 +74,31 @@ test('a stream that is silent for too long is begun again', async () => {
   ends.abort();
 });
 
+test('a stream that was cut survives a token function that fails for a while', async () => {
+  let asked = 0;
+  const token = () => {
+    asked++;
+    if (asked === 2 || asked === 3) throw new Error('the identity provider is unreachable');
+    return '';
+  };
+  /** @type {import('@freshet/client').FreshetError[]} */
+  const causes = [];
+  const { client, post } = await follower('renew');
+  const news = connect(network.url, 'reader_renew', { token }).stream({ onRetry: (cause) => causes.push(cause) });
+  await news.next();
+  const again = news.next();
+  network.cutStreams();
+  assert.deepEqual((await again).value, { id: '0', count: 0 }, 'it has begun again');
+  assert.deepEqual(causes.slice(1).map(({ kind, message }) => [kind, message]), Array(2).fill(['unreachable', 'cannot get a token: the identity provider is unreachable']));
+  await post('Rain');
+  assert.equal((await news.next()).value.count, 1);
+  await news.return(/** @type {never} */ (undefined));
+  assert.equal((await newest(client))?.caption, 'Rain');
+
+  const never = connect(network.url, 'reader_renew', { token: () => { throw new Error('signed out'); } });
+  await assert.rejects(never.stream().next(), { message: 'signed out' }, 'no stream has started');
+});
+
 test('a stream that is refused throws', async () => {
   await assert.rejects(connect(network.url, 'not an id').stream().next(), { kind: 'bad_request', code: 40004 });
   network.fail({ on: isStreamOf('plain'), instead: { status: 200, headers: { 'Content-Type': 'application/json' }, body: '{"code":0,"msg":"success","data":{}}' } });

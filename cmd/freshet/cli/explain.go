@@ -38,14 +38,27 @@ func candidates(x client.Explanation, all bool) *table {
 		})
 	}
 	varied := x.Ranking.Diversity.On()
-	t := newTable("nwnnnnnit", "RANK", "OUTCOME", "AGE", "RELEVANCE", "DECAY", "POPULARITY", "SCORE", "ID", "TITLE")
-	if varied {
-		t = newTable("nwnnnnnnnit", "RANK", "OUTCOME", "AGE", "RELEVANCE", "DECAY", "POPULARITY", "SCORE", "PLACE", "VARIETY", "ID", "TITLE")
+	isScored := slices.ContainsFunc(shown, func(c api.Explained) bool { return c.CoReaders != nil })
+	kinds, columns := "nwnnnn", []any{"RANK", "OUTCOME", "AGE", "RELEVANCE", "DECAY", "POPULARITY"}
+	if isScored {
+		kinds, columns = kinds+"n", append(columns, "CO-READERS")
 	}
+	kinds, columns = kinds+"n", append(columns, "SCORE")
+	if varied {
+		kinds, columns = kinds+"nn", append(columns, "PLACE", "VARIETY")
+	}
+	t := newTable(kinds+"it", append(columns, "ID", "TITLE")...)
 	for i := range shown {
 		c := &shown[i]
 		relevance, popularity := factors(c)
-		row := []any{c.Rank, outcome(c), Age(c.Age), relevance, number(c.Decay), popularity, number(c.Score)}
+		row := []any{c.Rank, outcome(c), Age(c.Age), relevance, number(c.Decay), popularity}
+		switch {
+		case isScored && c.CoReaders != nil:
+			row = append(row, number(c.CoReaders.Factor))
+		case isScored:
+			row = append(row, "")
+		}
+		row = append(row, number(c.Score))
 		switch v := c.Variety; {
 		case varied && v != nil:
 			row = append(row, v.Place, number(v.Factor))
@@ -161,12 +174,12 @@ func WriteExplainedItem(w io.Writer, x client.Explanation) error {
 	if scored && it.Affinity != nil {
 		homeScore(&b, it)
 	} else if scored {
-		fmt.Fprintf(&b, "score %s = relevance %s × decay %s × popularity %s\n",
-			number(it.Score), number(it.Relevance.Total), number(it.Decay), number(it.Popularity.Factor))
+		fmt.Fprintf(&b, "score %s = relevance %s × decay %s × popularity %s%s\n",
+			number(it.Score), number(it.Relevance.Total), number(it.Decay), number(it.Popularity.Factor), coReadersFactor(it.CoReaders))
 		fmt.Fprintf(&b, "  relevance   base %s%s%s%s\n", number(it.Relevance.Base), gains("tag", it.Relevance.Tags), gains("keyword", it.Relevance.Keywords), learned(it.Relevance.Learned))
 		fmt.Fprintf(&b, "  decay       %s old%s\n", Age(it.Age), curves(x.Ranking.Decay, it.Curves))
-		fmt.Fprintf(&b, "  popularity  %s = likes + 2 × comments%s%s\n", strconv.FormatFloat(it.Popularity.Value, 'f', -1, 64),
-			readers("2h", it.Popularity.Readers2h), readers("2d", it.Popularity.Readers2d))
+		fmt.Fprintf(&b, "  popularity  %s = likes + 2 × comments%s\n", strconv.FormatFloat(it.Popularity.Value, 'f', -1, 64), allReaders(it.Popularity))
+		b.WriteString(coReaders(it.CoReaders))
 	}
 	v := it.Variety
 	if scored && v != nil && x.Ranking.Diversity.On() {
@@ -177,6 +190,25 @@ func WriteExplainedItem(w io.Writer, x client.Explanation) error {
 	}
 	b.WriteString(explainedFooter(x))
 	return write(w, &b)
+}
+
+// coReadersFactor returns the factor of co-readers in a score, "" if they change none.
+func coReadersFactor(c *api.CoReaders) string {
+	if c == nil {
+		return ""
+	}
+	return " × co-readers " + number(c.Factor)
+}
+
+// coReaders describes the factor of co-readers; it is "" if they change no score.
+func coReaders(c *api.CoReaders) string {
+	switch {
+	case c == nil:
+		return ""
+	case c.Own == nil || c.Mean == nil:
+		return fmt.Sprintf("  co-readers  × %s; fewer than three people have read this and what the agent has read\n", number(c.Factor))
+	}
+	return fmt.Sprintf("  co-readers  × %s, between its own factor F = %s and the mean F̄ = %s of the candidates\n", number(c.Factor), number(*c.Own), number(*c.Mean))
 }
 
 // curves describes each curve's part of a decay; it is "" for a single Gaussian.
@@ -194,6 +226,12 @@ func curves(d feed.Decay, parts []float64) string {
 		fmt.Fprintf(&b, " %s", number(parts[i]))
 	}
 	return b.String()
+}
+
+// allReaders describes the readers who clicked or liked an item, by half-life.
+func allReaders(p *api.Popularity) string {
+	return readers("1h", p.Readers1h) + readers("2h", p.Readers2h) + readers("6h", p.Readers6h) +
+		readers("1d", p.Readers1d) + readers("2d", p.Readers2d) + readers("7d", p.Readers7d)
 }
 
 // readers describes the number of readers who clicked or liked an item, and what it adds to the

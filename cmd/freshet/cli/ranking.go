@@ -13,93 +13,6 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// WriteReport writes a comparison of the variants: a table of the figures, and for each variant the
-// figures of exploration and of home's sources, and its difference to control.
-func WriteReport(w io.Writer, r client.Report) error {
-	var b strings.Builder
-	days := "days"
-	if r.Days == 1 {
-		days = "day"
-	}
-	fmt.Fprintf(&b, "%s to %s (UTC), %d %s\n\n", formatDay(r.From), formatDay(r.To), r.Days, days)
-	t := newTable("wnnnnnnnnnnn", "VARIANT", "SHARE", "SHOWN", "CLICKS", "CTR", "95 % INTERVAL", "MEDIAN AGE", "AUTHORS", "AGENTS", "LIKES", "DISLIKES", "HIDES")
-	for _, v := range r.Variants {
-		share, age := percent(v.Share), "-"
-		if !v.Live {
-			share = "ended"
-		}
-		if v.MedianAge != nil {
-			age = Age(int64(*v.MedianAge))
-		}
-		ctr, interval := rate(v.Shown)
-		t.add(v.Name, share, v.Impressions, v.Clicks, ctr, interval, age, v.Authors, v.Agents, v.Likes, v.Dislikes, v.Hides)
-	}
-	b.WriteString(t.text(0))
-	writeParts(&b, r.Variants)
-	for i, v := range r.Variants {
-		if v.Difference == nil {
-			continue
-		}
-		if i == 1 {
-			b.WriteByte('\n')
-		}
-		fmt.Fprintf(&b, "%s: %s\n", printable(v.Name), difference(v.Difference))
-	}
-	writePromoted(&b, r.Promotions)
-	return write(w, &b)
-}
-
-// rate returns the click-through rate and its interval, each a dash if nothing was shown.
-func rate(s client.Shown) (ctr, interval string) {
-	if s.Impressions == 0 {
-		return "-", "-"
-	}
-	return percent(s.CTR), percent(s.CTRInterval.Low) + " to " + percent(s.CTRInterval.High)
-}
-
-func writePromoted(b *strings.Builder, promotions []client.ReportPromotion) {
-	if len(promotions) == 0 {
-		return
-	}
-	t := newTable("wnnnnn", "PROMOTION", "SHOWN", "CLICKS", "CTR", "95 % INTERVAL", "LIKES")
-	for _, p := range promotions {
-		ctr, interval := rate(p.Shown)
-		t.add(p.ID, p.Impressions, p.Clicks, ctr, interval, p.Likes)
-	}
-	b.WriteString("\n" + t.text(0))
-}
-
-// writeParts writes a line for each part of a variant: exploration, and each source of home.
-func writeParts(b *strings.Builder, variants []client.ReportRow) {
-	before := "\n"
-	line := func(variant, by string, s client.Shown) {
-		fmt.Fprintf(b, "%s%s, by %s: %d shown, %d clicked, CTR %s (95 %%: %s to %s)\n", before,
-			printable(variant), printable(by), s.Impressions, s.Clicks, percent(s.CTR), percent(s.CTRInterval.Low), percent(s.CTRInterval.High))
-		before = ""
-	}
-	for _, v := range variants {
-		x := v.Explored
-		if x != nil {
-			line(v.Name, "exploration", *x)
-		}
-		for _, s := range v.Sources {
-			line(v.Name, s.Source+" of home", s.Shown)
-		}
-	}
-}
-
-func difference(d *client.ReportDifference) string {
-	if d.P == nil {
-		return "too few impressions or clicks for a comparison with control; wait, or give it a larger share"
-	}
-	s := fmt.Sprintf("%+.2f points of CTR compared with control (95 %%: %+.2f to %+.2f), %s, p = %.3f",
-		100*d.CTR, 100*d.Interval.Low, 100*d.Interval.High, d.Verdict, *d.P)
-	if *d.P < 0.001 {
-		s = strings.Replace(s, "p = 0.000", "p < 0.001", 1)
-	}
-	return s
-}
-
 func percent(part float64) string { return fmt.Sprintf("%.2f %%", 100*part) }
 
 func formatDay(day string) string {
@@ -126,7 +39,11 @@ func WriteRanking(w io.Writer, v client.RankingVersion) error {
 	t := newTable("www", "AGENTS", "SHARE", "PARAMETERS")
 	t.add(feed.Control, Share(left), parameters(v.Ranking))
 	for _, x := range v.Experiments {
-		t.add(x.Name, Share(x.Share), parameters(x.Ranking))
+		text := parameters(x.Ranking)
+		if x.Limits.On() {
+			text += "; limits " + x.Limits.String()
+		}
+		t.add(x.Name, Share(x.Share), text)
 	}
 	_, err := fmt.Fprintf(w, "version %d%s, by %s%s\n\n%s", v.Version, when, printable(v.By), why, t.text(0))
 	return err
@@ -180,6 +97,9 @@ func RankingChange(from, to client.RankingVersion) string {
 		change := x.Ranking.Changes(was.Ranking)
 		if change != "" {
 			said = append(said, printable(x.Name)+": "+change)
+		}
+		if x.Limits != was.Limits {
+			said = append(said, printable(x.Name)+": limits "+cmp.Or(x.Limits.String(), "none"))
 		}
 	}
 	for _, x := range from.Experiments {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/freshet/freshet/client"
 	"github.com/freshet/freshet/cmd/freshet/evaluation"
 	"github.com/freshet/freshet/engine/offline"
 )
@@ -54,10 +55,15 @@ func unscored(b *strings.Builder, r evaluation.Replay) {
 	for _, kind := range slices.Sorted(maps.Keys(r.Skipped)) {
 		fmt.Fprintf(b, "skipped: %s of type %q\n", counted(r.Skipped[kind], "event"), kind)
 	}
-	for _, e := range r.Errors {
+	unreadLines(b, r.Errors, r.Rejected)
+}
+
+// unreadLines writes the first lines that could not be read, and the number of the others.
+func unreadLines(b *strings.Builder, first []client.Rejection, rejected int) {
+	for _, e := range first {
 		fmt.Fprintf(b, "line %d: %s\n", e.Line, e.Reason)
 	}
-	hidden := r.Rejected - len(r.Errors)
+	hidden := rejected - len(first)
 	if hidden > 0 {
 		fmt.Fprintf(b, "and %s that could not be read\n", counted(hidden, "more line"))
 	}

@@ -26,6 +26,7 @@ const reasons = {
   learned: (r) => learned[r.kind]?.(r.value),
   fresh: () => 'it is new',
   popular: () => 'others like it',
+  co_read: () => 'people who read what you read also read it',
 };
 
 const and = (all) => (all.length < 2 ? all.join('') : `${all.slice(0, -1).join(', ')} and ${all.at(-1)}`);
@@ -82,5 +83,6 @@ export function score(c) {
   const features = (c.relevance?.learned ?? []).slice(0, LEARNED).map(learnedOne);
   const fits = [...gains, ...(features.length ? [`learned: ${features.join(', ')}`] : [])].join(', ') || 'fresh';
   const popularity = c.popularity?.factor > 1 ? ` · popularity ${short(c.popularity.factor)}` : '';
-  return `${fits} · decay ${short(c.decay)}${popularity} · rank ${c.rank}`;
+  const coReaders = c.co_readers ? ` · co-readers × ${short(c.co_readers.factor)}` : '';
+  return `${fits} · decay ${short(c.decay)}${popularity}${coReaders} · rank ${c.rank}`;
 }

@@ -22,6 +22,6 @@ function position({ right, source }) {
 function parts(c) {
   const score = c.affinity
     ? `base ${short(c.base)} × decay ${short(c.decay)} × popularity ${short(c.popularity.factor)} × affinity ${short(c.affinity.factor)}`
-    : `relevance ${c.relevance ? short(c.relevance.total) : '?'} × decay ${short(c.decay)} × popularity ${c.popularity ? short(c.popularity.factor) : '?'}`;
+    : `relevance ${c.relevance ? short(c.relevance.total) : '?'} × decay ${short(c.decay)} × popularity ${c.popularity ? short(c.popularity.factor) : '?'}${c.co_readers ? ` × co-readers ${short(c.co_readers.factor)}` : ''}`;
   return `${age(c.age)} old · ${score} = ${short(c.score)}`;
 }

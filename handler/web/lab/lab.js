@@ -229,7 +229,8 @@ function movement(item, side) {
 function factors(item) {
   const gains = [...item.matched_tags, ...item.matched_keywords].map((g) => `${g.name} +${short(g.score)}${g.in === 'summary' ? ' in the summary' : ''}`).join(', ');
   const popularity = item.popularity === 1 ? '' : ` × popularity ${short(item.popularity)}`;
-  return `${age(item.age)} old · relevance ${short(item.relevance)}${gains ? ` (${gains})` : ''} × decay ${short(item.decay)}${popularity} = ${short(item.score)}`;
+  const coReaders = item.co_readers === undefined ? '' : ` × co-readers ${short(item.co_readers)}`;
+  return `${age(item.age)} old · relevance ${short(item.relevance)}${gains ? ` (${gains})` : ''} × decay ${short(item.decay)}${popularity}${coReaders} = ${short(item.score)}`;
 }
 
 // --- putting it to work ------------------------------------------------------------
@@ -324,6 +325,7 @@ async function loadReport() {
 function verdict(d) {
   if (!d) return '';
   if (d.verdict === 'too few') return 'too few to say';
+  if (d.verdict === 'unbalanced') return 'not to be believed: its numbers of readers contradict its share';
   const points = `${d.ctr > 0 ? '+' : '−'}${Math.abs(100 * d.ctr).toFixed(2)} points`;
   return `${points}, ${d.verdict === 'significant' ? '' : 'not '}significant (p = ${d.p.toPrecision(2)})`;
 }

@@ -26,8 +26,8 @@ const times = (low, high, zero) => {
 
 const share = even(0, 1), factor = even(0.01, 1), weight = even(0, 3);
 
-const MORE = 'Floor, base and keywords', VARIETY = 'Variety of a page', LEARNED = 'Learned interests of a reader', HOME = 'Home: scores of its sources';
-const GROUPS = { base: MORE, keywords: MORE, diversity: VARIETY, explore: VARIETY, learned: LEARNED, home: HOME };
+const MORE = 'Floor, base and keywords', HALF_LIVES = 'Popularity of other half-lives', VARIETY = 'Variety of a page', LEARNED = 'Learned interests of a reader', CO_READ = 'Co-readers', HOME = 'Home: scores of its sources';
+const GROUPS = { base: MORE, keywords: MORE, diversity: VARIETY, explore: VARIETY, learned: LEARNED, co_read: CO_READ, home: HOME };
 
 // KNOWN has what the server's table lacks, by path. A parameter without a group is always visible.
 export const KNOWN = {
@@ -36,6 +36,8 @@ export const KNOWN = {
   'decay.decay': { key: 'decay', label: 'Decay', gaussian: true, ...even(0.01, 0.99) },
   'popularity.weight': { key: 'weight', label: 'Popularity weight', ...weight },
   'popularity.weight_2h': { label: 'Readers, 2 hours', ...weight }, 'popularity.weight_2d': { label: 'Readers, 2 days', ...weight },
+  'popularity.weight_1h': { label: 'Readers, 1 hour', group: HALF_LIVES, ...weight }, 'popularity.weight_6h': { label: 'Readers, 6 hours', group: HALF_LIVES, ...weight },
+  'popularity.weight_1d': { label: 'Readers, 1 day', group: HALF_LIVES, ...weight }, 'popularity.weight_7d': { label: 'Readers, 7 days', group: HALF_LIVES, ...weight },
   'decay.floor': { key: 'floor', label: 'Decay floor', group: MORE, ...log(1e-6, 0.9, true) },
   base: { label: 'Base', ...log(0.001, 10) }, 'keywords.summary': { label: 'Keywords in summaries', ...share },
   'diversity.author.decay': { label: 'Author decay', ...factor }, 'diversity.author.floor': { label: 'Author floor', ...share },
@@ -45,6 +47,7 @@ export const KNOWN = {
   'learned.tags': { label: 'Tags', ...weight }, 'learned.author': { label: 'Authors', ...weight },
   'learned.lang': { label: 'Languages', ...weight }, 'learned.words': { label: 'Words of titles', ...weight },
   'learned.negative': { label: 'Against', ...even(0, 0.9) }, 'learned.half_life': { label: 'Half-life', ...times(3600, 365 * DAY) },
+  'co_read.weight': { label: 'Weight', ...even(0, 10) }, 'co_read.scale': { label: 'Scale', ...log(0.01, 10) },
   'home.decay': { label: 'Decay', ...log(0.001, 1) }, 'home.following': { label: 'Following', ...even(0.01, 3) },
   'home.trending': { label: 'Trending', ...even(0.01, 3) }, 'home.promoted': { label: 'Promoted', ...even(0.01, 3) },
   'home.affinity': { label: 'Affinity', ...weight }, 'home.affinity_days': { label: 'Affinity, days', ...log(1, 365) },

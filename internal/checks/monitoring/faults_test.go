@@ -7,8 +7,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -33,9 +31,7 @@ type elasticProxy struct {
 
 func (p *elasticProxy) start(t *testing.T, cfg *configs.Config) {
 	t.Helper()
-	to, err := url.Parse(cfg.Elasticsearch.Addresses[0])
-	require.NoError(t, err)
-	through := httputil.NewSingleHostReverseProxy(to)
+	through := testenv.Forward(t, cfg.Elasticsearch.Addresses[0], nil)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if fault := p.fault.Load(); fault != nil {
 			(*fault)(w, r)

@@ -1,6 +1,7 @@
 package monitoring
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -118,6 +119,7 @@ type target struct {
 	instance string
 	up       bool
 	started  float64 // Unix seconds
+	job      string  // "" is the monitor's
 }
 
 // observe stores one scrape of targets an interval later, and evaluates the rules.
@@ -125,18 +127,18 @@ func (p *monitor) observe(t *testing.T, targets ...target) {
 	t.Helper()
 	p.now = p.now.Add(p.every)
 	to := p.storage.Appender(t.Context())
-	add := func(name, instance string, value float64) {
-		_, err := to.Append(0, labels.FromStrings("__name__", name, "job", p.job, "instance", instance), p.now.UnixMilli(), value)
-		require.NoError(t, err)
-	}
 	for _, x := range targets {
+		add := func(name string, value float64) {
+			_, err := to.Append(0, labels.FromStrings("__name__", name, "job", cmp.Or(x.job, p.job), "instance", x.instance), p.now.UnixMilli(), value)
+			require.NoError(t, err)
+		}
 		if !x.up {
-			add("up", x.instance, 0)
-			add("process_start_time_seconds", x.instance, math.Float64frombits(value.StaleNaN))
+			add("up", 0)
+			add("process_start_time_seconds", math.Float64frombits(value.StaleNaN))
 			continue
 		}
-		add("up", x.instance, 1)
-		add("process_start_time_seconds", x.instance, x.started)
+		add("up", 1)
+		add("process_start_time_seconds", x.started)
 	}
 	require.NoError(t, to.Commit())
 	p.evaluate(t)

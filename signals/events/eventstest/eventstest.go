@@ -42,6 +42,10 @@ func Run(t *testing.T, open Open) {
 		{"distinct over days and servers", distinct},
 		{"large batches", large},
 		{"concurrent servers", concurrent},
+		{"cells of buckets", cells},
+		{"cells of events", cellsOfEvents},
+		{"readers", readers},
+		{"pages", pages},
 		{"cancelled context", cancelled},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, open(t)) })
@@ -70,7 +74,7 @@ func one(t *testing.T, s events.Store, from, to feed.Day) events.Totals {
 
 // act returns an act without the event for a click on an explored group.
 func act(kind events.Kind, agent, group string) events.Event {
-	return events.Acted(kind, agent, group, feed.SourceScore)[0]
+	return events.Acted(kind, agent, group, feed.SourceScore, 0)[0]
 }
 
 // members returns hashes of the numbers from … to−1.
@@ -195,7 +199,7 @@ func actOnce(t *testing.T, s events.Store) {
 
 func explored(t *testing.T, s events.Store) {
 	click := func(agent, group string) []events.Event {
-		return events.Acted(events.Click, agent, group, feed.SourceExplore)
+		return events.Acted(events.Click, agent, group, feed.SourceExplore, 0)
 	}
 	shown := []events.Event{events.Explored("u_1", "a"), events.Explored("u_1", "b"), events.Explored("u_2", "a")}
 	add(t, s, events.Batch{
@@ -260,7 +264,7 @@ func promoted(t *testing.T, s events.Store) {
 
 func sources(t *testing.T, s events.Store) {
 	from := func(source feed.Source, kind events.Kind, agent, group string) events.Event {
-		return events.Acted(kind, agent, group, source)[0]
+		return events.Acted(kind, agent, group, source, 0)[0]
 	}
 	first := from(feed.SourceFollowing, events.Click, "u_1", "a")
 	add(t, s, events.Batch{

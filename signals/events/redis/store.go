@@ -41,23 +41,26 @@ func New(client redis.Cmdable, keyPrefix string) *Store {
 
 // addScript adds a batch atomically, unless it has been added before.
 //
-//	KEYS[1]  counts
-//	KEYS[2]  agents
-//	KEYS[3]  authors
-//	KEYS[4]  once
-//	KEYS[5]  senders
-//	KEYS[6…] once, of the previous days
-//	ARGV[1]  sender
-//	ARGV[2]  number of the batch
-//	ARGV[3]  TTL of the first three keys, seconds
-//	ARGV[4]  TTL of the others, seconds
-//	ARGV[5…] lists, each preceded by its length: fields and increments, alternating; agents;
-//	         authors; then, for each pair of fields (the second may be empty), the pair and the
-//	         hashes of the events counted in them; an empty field; and, for events that require
-//	         another, the hash of the other, their own hash and the field, alternating
-//	reply    1, or 0 if the batch was added before
+//	KEYS[1]   counts
+//	KEYS[2]   agents
+//	KEYS[3]   authors
+//	KEYS[4]   once
+//	KEYS[5]   senders
+//	KEYS[6…]  cells, a key for each of the columns
+//	KEYS[12…] once, of the previous days
+//	ARGV[1]   sender
+//	ARGV[2]   number of the batch
+//	ARGV[3]   TTL of all keys but once and senders, seconds
+//	ARGV[4]   TTL of those, seconds
+//	ARGV[5…]  lists, each preceded by its length: fields and increments, alternating; agents;
+//	          authors; column, bucket and increment of cells, alternating; events that require another:
+//	          the hash of the other, their own hash and the field, alternating. Then, for each three
+//	          fields (all may be empty), the fields and a list of the hash, column and bucket of the
+//	          events counted in them; a column of -1 means none
+//	reply     1, or 0 if the batch was added before
 //
-// Lists are passed to Redis in parts: unpack takes at most about 8,000 values.
+// Events that require another come last in effect. Lists are passed to Redis in parts: unpack takes at
+// most about 8,000 values.
 var addScript = redis.NewScript(`
 local last = redis.call('HGET', KEYS[5], ARGV[1])
 if last and tonumber(last) >= tonumber(ARGV[2]) then
@@ -72,38 +75,60 @@ local function list(step, f)
   end
   at = at + n
 end
+local touched = {}
+local function cell(column, bucket, n)
+  local key = KEYS[6 + column]
+  touched[key] = true
+  redis.call('BITFIELD', key, 'OVERFLOW', 'SAT', 'INCRBY', 'u32', '#' .. bucket, n)
+end
 list(2, function(i) redis.call('HINCRBY', KEYS[1], ARGV[i], ARGV[i + 1]) end)
 list(1000, function(i, j) redis.call('PFADD', KEYS[2], unpack(ARGV, i, j)) end)
 list(1000, function(i, j) redis.call('PFADD', KEYS[3], unpack(ARGV, i, j)) end)
+list(3, function(i) cell(ARGV[i], ARGV[i + 1], ARGV[i + 2]) end)
 local function add(field, n)
   if n > 0 and field ~= '' then
     redis.call('HINCRBY', KEYS[1], field, n)
   end
 end
-while ARGV[at] ~= '' do
-  local field, also, new = ARGV[at], ARGV[at + 1], 0
-  at = at + 2
-  list(1000, function(i, j) new = new + redis.call('SADD', KEYS[4], unpack(ARGV, i, j)) end)
-  add(field, new)
-  add(also, new)
+local after = {}
+list(3, function(i) after[#after + 1] = i end)
+while at <= #ARGV do
+  local fields, new = at, 0
+  at = at + 3
+  list(3, function(i)
+    if redis.call('SADD', KEYS[4], ARGV[i]) == 1 then
+      new = new + 1
+      if ARGV[i + 1] ~= '-1' then
+        cell(ARGV[i + 1], ARGV[i + 2], 1)
+      end
+    end
+  end)
+  for i = fields, fields + 2 do
+    add(ARGV[i], new)
+  end
 end
-at = at + 1
 local function counted(hash)
-  for i = 4, #KEYS do
-    if i ~= 5 and redis.call('SISMEMBER', KEYS[i], hash) == 1 then
+  if redis.call('SISMEMBER', KEYS[4], hash) == 1 then
+    return true
+  end
+  for i = 12, #KEYS do
+    if redis.call('SISMEMBER', KEYS[i], hash) == 1 then
       return true
     end
   end
   return false
 end
-list(3, function(i)
+for _, i in ipairs(after) do
   if counted(ARGV[i]) then
     add(ARGV[i + 2], redis.call('SADD', KEYS[4], ARGV[i + 1]))
   end
-end)
+end
 redis.call('HSET', KEYS[5], ARGV[1], ARGV[2])
 for i = 1, 3 do
   redis.call('EXPIRE', KEYS[i], ARGV[3])
+end
+for key in pairs(touched) do
+  redis.call('EXPIRE', key, ARGV[3])
 end
 redis.call('EXPIRE', KEYS[4], ARGV[4])
 redis.call('EXPIRE', KEYS[5], ARGV[4])
@@ -119,6 +144,7 @@ func (s *Store) Add(ctx context.Context, b *events.Batch) error {
 		p.ZAddArgs(ctx, key, redis.ZAddArgs{GT: true, Members: []redis.Z{{Score: score, Member: b.Variant}}})
 		p.ZRemRangeByScore(ctx, key, "-inf", strconv.Itoa(int(b.Day)-2*events.KeepDays))
 		p.Expire(ctx, key, keep)
+		s.sample(ctx, p, b)
 		return nil
 	})
 	if err != nil {
@@ -130,6 +156,9 @@ func (s *Store) Add(ctx context.Context, b *events.Batch) error {
 	} {
 		keys = append(keys, s.keys.Event(what, b.Variant, b.Day))
 	}
+	for column := range events.Columns {
+		keys = append(keys, s.cells(b.Variant, b.Day, column))
+	}
 	for back := feed.Day(1); back < events.OnceDays; back++ {
 		keys = append(keys, s.keys.Event(rediskeys.EventOnce, b.Variant, b.Day-back))
 	}
@@ -137,7 +166,7 @@ func (s *Store) Add(ctx context.Context, b *events.Batch) error {
 }
 
 func arguments(b *events.Batch) []any {
-	args := make([]any, 0, 16+len(b.Agents)+len(b.Authors)+3*len(b.Events))
+	args := make([]any, 0, 16+len(b.Agents)+len(b.Authors)+3*len(b.Cells)+3*len(b.Events))
 	args = append(args, b.Sender, b.Seq, int64(keep/time.Second), int64(once/time.Second))
 	list := func(values []any) { args = append(append(args, len(values)), values...) }
 	var counts, after []any
@@ -151,21 +180,29 @@ func arguments(b *events.Batch) []any {
 			args = append(args, bytes(m))
 		}
 	}
-	byFields := map[[2]string][]any{}
+	var cells []any
+	for cell, n := range b.Cells {
+		cells = append(cells, int(cell.Column()), cell.Bucket(), n)
+	}
+	list(cells)
+	byFields := map[[3]string][]any{}
 	for _, e := range b.Events {
-		fields := [2]string{e.Field, e.Also}
-		if e.After == 0 {
-			byFields[fields] = append(byFields[fields], bytes(e.Hash))
-		} else {
+		fields := [3]string{e.Field, e.Also, e.Place}
+		if e.After != 0 {
 			after = append(after, bytes(e.After), bytes(e.Hash), e.Field)
+			continue
 		}
+		column, bucket := -1, 0
+		if e.Cell != 0 {
+			column, bucket = int(e.Cell.Column()), e.Cell.Bucket()
+		}
+		byFields[fields] = append(byFields[fields], bytes(e.Hash), column, bucket)
 	}
-	for fields, hashes := range byFields {
-		args = append(args, fields[0], fields[1])
-		list(hashes)
-	}
-	args = append(args, "")
 	list(after)
+	for fields, list3 := range byFields {
+		args = append(args, fields[0], fields[1], fields[2])
+		list(list3)
+	}
 	return args
 }
 

@@ -29,7 +29,9 @@ func (s *Store) Add(ctx context.Context, b *events.Batch) error {
 		a := (adding{tx, b})
 		if a.register() {
 			a.count(b.Counts())
+			a.addCells(b.Cells)
 			a.count(maps.All(a.fresh()))
+			a.sample()
 			a.sketch(agents, b.Agents)
 			a.sketch(authors, b.Authors)
 		}
@@ -43,10 +45,12 @@ func (s *Store) Add(ctx context.Context, b *events.Batch) error {
 // prune deletes expired counts and memberships.
 func prune(tx *sqlitefile.Tx, day feed.Day) {
 	for table, days := range map[string]int{
-		"counts": events.KeepDays, "sketches": events.KeepDays, "acts": events.OnceDays, "senders": events.OnceDays,
+		"counts": events.KeepDays, "sketches": events.KeepDays, "cells": events.KeepDays, "readers": events.KeepDays,
+		"acts": events.OnceDays, "senders": events.OnceDays,
 	} {
 		tx.Do(`DELETE FROM `+table+` WHERE day <= ?`, int(day)-days)
 	}
+	tx.Do(`DELETE FROM pages WHERE at < ?`, day.Start().Add(-events.PagesFor).Unix())
 }
 
 // adding is a transaction that adds one batch.
@@ -82,13 +86,19 @@ func (a *adding) fresh() map[string]int64 {
 	add := a.Prepared(`INSERT INTO acts (day, variant, hash) SELECT ?1, ?2, ?3
 		WHERE ?4 = 0 OR EXISTS (SELECT 1 FROM acts WHERE day IN (?1, ?1 - 1, ?1 - 2) AND variant = ?2 AND hash = ?4)
 		ON CONFLICT DO NOTHING`)
+	cells := events.Cells{}
 	for _, e := range a.b.Events {
 		n := add(int(a.b.Day), a.b.Variant, int64(e.Hash), int64(e.After))
-		fresh[e.Field] += n
-		if e.Also != "" {
-			fresh[e.Also] += n
+		for _, field := range []string{e.Field, e.Also, e.Place} {
+			if field != "" {
+				fresh[field] += n
+			}
+		}
+		if e.Cell != 0 {
+			cells[e.Cell] += n
 		}
 	}
+	a.addCells(cells)
 	return fresh
 }
 

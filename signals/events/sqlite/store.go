@@ -18,8 +18,8 @@ import (
 )
 
 // Names in counts are the same as in Redis: impressions, the kinds of events, a0 … a119 for the
-// buckets of ages, explored, explored_clicks, and promoted:, promoted_click: and promoted_like:
-// followed by the id of a promotion. acts also contains the impressions from exploration and
+// buckets of ages, explored, explored_clicks, promoted:, promoted_click: and promoted_like:
+// followed by the id of a promotion, and those of sources and positions. acts also contains the impressions from exploration and
 // promotions. Days are counted from 1970.
 const tables = `
 CREATE TABLE counts (variant TEXT NOT NULL, day INTEGER NOT NULL, what TEXT NOT NULL, n INTEGER NOT NULL,
@@ -31,8 +31,19 @@ CREATE TABLE acts (day INTEGER NOT NULL, variant TEXT NOT NULL, hash INTEGER NOT
 CREATE TABLE senders (day INTEGER NOT NULL, variant TEXT NOT NULL, sender TEXT NOT NULL, seq INTEGER NOT NULL,
 	PRIMARY KEY (day, variant, sender)) WITHOUT ROWID;`
 
+// cells counts by bucket of agents; col is an [events.Column]. readers is the sample of each run. A
+// page is encoded as in Redis.
+const experiments = `
+CREATE TABLE cells (day INTEGER NOT NULL, variant TEXT NOT NULL, col INTEGER NOT NULL, bucket INTEGER NOT NULL, n INTEGER NOT NULL,
+	PRIMARY KEY (day, variant, col, bucket)) WITHOUT ROWID;
+CREATE TABLE readers (variant TEXT NOT NULL, part INTEGER NOT NULL, agent INTEGER NOT NULL, day INTEGER NOT NULL,
+	PRIMARY KEY (variant, part, agent)) WITHOUT ROWID;
+CREATE TABLE pages (agent INTEGER NOT NULL, at INTEGER NOT NULL, seq INTEGER NOT NULL, page BLOB NOT NULL,
+	PRIMARY KEY (agent, at, seq)) WITHOUT ROWID;
+CREATE INDEX pages_by_time ON pages (at);`
+
 // Schema is the schema of the file. Its id is the letters "frev".
-var Schema = sqlitefile.Schema{What: "event store", ID: 0x66726576, Oldest: 1, Migrations: []string{tables}}
+var Schema = sqlitefile.Schema{What: "event store", ID: 0x66726576, Oldest: 1, Migrations: []string{tables, experiments}}
 
 // FileName is the name of the file in the data directory.
 const FileName = "events.db"

@@ -113,7 +113,7 @@ func TestForeignFilesRefused(t *testing.T) {
 	require.ErrorContains(t, err, "another program's database")
 
 	newer := filepath.Join(t.TempDir(), "newer.db")
-	_, err = open(t, newer).file.Writer.Exec(`PRAGMA user_version = 2; UPDATE freshet_schema SET oldest = 2`)
+	_, err = open(t, newer).file.Writer.Exec(`PRAGMA user_version = 99; UPDATE freshet_schema SET oldest = 99`)
 	require.NoError(t, err)
 	_, err = Open(t.Context(), newer)
 	require.ErrorContains(t, err, "written by a newer freshet")

@@ -15,17 +15,28 @@ import "github.com/redis/go-redis/v9"
 //	ARGV[3]  half-life of the second sum
 //	ARGV[4]  length of an epoch, half-lives
 //	ARGV[5]  how much later the latest act may be, seconds
-//	ARGV[6…] acts: the agent's hash, Unix seconds, kind (1: click, 2: like, 4: unlike)
+//	ARGV[6]  further half-lives whose sums are kept, as in "1h:3600 7d:604800"; others are dropped
+//	ARGV[7…] acts: the agent's hash, Unix seconds, kind (1: click, 2: like, 4: unlike)
 //	reply    1 if the counts have changed
 var countScript = redis.NewScript(`
 local click, like, unlike = 1, 2, 4
-local c = redis.call('HMGET', KEYS[1], 'last', 'sum_2h', 'sum_2d')
+local c = redis.call('HMGET', KEYS[1], 'last', 'sum_2h', 'sum_2d', 'more')
 local last, half = tonumber(c[1] or 0), {tonumber(ARGV[2]), tonumber(ARGV[3])}
 local sums, length = {tonumber(c[2] or 0), tonumber(c[3] or 0)}, tonumber(ARGV[4])
 local changed, remember, today = 0, tonumber(ARGV[1]), 0
 
+-- Each further sum has its own latest act: a server that does not keep it leaves it behind.
+local more = {}
+for name, half in string.gmatch(ARGV[6], '(%w+):(%d+)') do
+  local long = length * tonumber(half)
+  local at, sum = string.match(c[4] or '', name .. ':(%d+):(%S+)')
+  if not at or tonumber(at) > last then at, sum = last, 0 end
+  more[#more + 1] = {name = name, half = tonumber(half), long = long, last = tonumber(at), sum = tonumber(sum)}
+end
+
 local function add(at)
-  if last > at + tonumber(ARGV[5]) then
+  local before, ahead = last, last > at + tonumber(ARGV[5])
+  if ahead then
     for k = 1, 2 do
       local long = length * half[k]
       sums[k] = sums[k] * 2 ^ ((at % long - last % long) / half[k])
@@ -38,6 +49,15 @@ local function add(at)
     sums[k] = sums[k] * 2 ^ (-length * (epoch - math.floor(last / long))) + 2 ^ ((at - epoch * long) / half[k])
   end
   last, changed = math.max(last, at), 1
+  for _, m in ipairs(more) do
+    if ahead then
+      m.sum = m.sum * 2 ^ ((at % m.long - (before - math.floor(m.last / m.long) * m.long)) / m.half)
+      m.last = at
+    end
+    local epoch = math.floor(last / m.long)
+    m.sum = m.sum * 2 ^ (-length * (epoch - math.floor(m.last / m.long))) + 2 ^ ((at - epoch * m.long) / m.half)
+    m.last = last
+  end
 end
 
 local function subtract(at)
@@ -46,10 +66,16 @@ local function subtract(at)
     local long = length * half[k]
     sums[k] = math.max(0, sums[k] - 2 ^ ((math.min(at, last) - math.floor(last / long) * long) / half[k]))
   end
+  for _, m in ipairs(more) do
+    local term, epoch = math.min(at, last), math.floor(m.last / m.long)
+    if math.floor(term / m.long) <= epoch then
+      m.sum = math.max(0, m.sum - 2 ^ ((term - epoch * m.long) / m.half))
+    end
+  end
   changed = 1
 end
 
-for i = 6, #ARGV, 3 do
+for i = 7, #ARGV, 3 do
   local at, kind = math.max(tonumber(ARGV[i + 1]), 1), tonumber(ARGV[i + 2])
   local day = math.floor(at / 86400)
   local score = tonumber(redis.call('ZSCORE', KEYS[2], ARGV[i]) or 0)
@@ -84,6 +110,15 @@ if today > 0 then
 end
 if changed == 1 then
   redis.call('HSET', KEYS[1], 'last', string.format('%.0f', last), 'sum_2h', string.format('%.17g', sums[1]), 'sum_2d', string.format('%.17g', sums[2]))
+  local texts = {}
+  for _, m in ipairs(more) do
+    if m.sum > 0 then texts[#texts + 1] = string.format('%s:%.0f:%.17g', m.name, m.last, m.sum) end
+  end
+  if #texts > 0 then
+    redis.call('HSET', KEYS[1], 'more', table.concat(texts, ' '))
+  elseif c[4] then
+    redis.call('HDEL', KEYS[1], 'more')
+  end
   redis.call('EXPIRE', KEYS[1], remember * 86400)
 end
 return changed

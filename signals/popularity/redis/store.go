@@ -10,6 +10,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -35,6 +36,8 @@ const atOnce = 1000
 type Store struct {
 	client redis.Cmdable
 	keys   rediskeys.Keys
+	keep   feed.HalfLives
+	script string // keep as countScript takes it
 }
 
 var (
@@ -42,10 +45,15 @@ var (
 	_ popularity.Queue   = (*Store)(nil)
 )
 
-// New returns a store that uses client; keyPrefix is prepended to every key. It does not contact
-// the server.
-func New(client redis.Cmdable, keyPrefix string) *Store {
-	return &Store{client: client, keys: rediskeys.For(client, keyPrefix)}
+// New returns a store that uses client; keyPrefix is prepended to every key. It keeps the sums of these
+// half-lives beside the two of all [feed.Counts]; those of others are dropped as items are counted. It
+// does not contact the server.
+func New(client redis.Cmdable, keyPrefix string, keep feed.HalfLives) *Store {
+	var script []string
+	for h := range keep.All() {
+		script = append(script, fmt.Sprintf("%s:%d", h.Name, int64(h.Duration/time.Second)))
+	}
+	return &Store{client: client, keys: rediskeys.For(client, keyPrefix), keep: keep, script: strings.Join(script, " ")}
 }
 
 // Count implements [popularity.Counter]. It first records the items that each agent has acted on,
@@ -103,7 +111,7 @@ func (s *Store) countItems(ctx context.Context, items []string, acts map[string]
 			item := items[at]
 			args := append([]any{
 				popularity.RememberDays, int64(feed.ShortHalfLife / time.Second), int64(feed.LongHalfLife / time.Second), feed.EpochHalfLives,
-				int64(feed.LatestAct / time.Second),
+				int64(feed.LatestAct / time.Second), s.script,
 			}, acts[item]...)
 			replies[at] = run(ctx, pipe, []string{s.keys.PopularityCounts(item), s.keys.PopularityAgents(item)}, args...)
 		}
@@ -161,7 +169,7 @@ func (s *Store) Drop(ctx context.Context, items []string) error {
 func (s *Store) Counts(ctx context.Context, items []string) (map[string]feed.Counts, error) {
 	replies := make([]*redis.SliceCmd, 0, len(items))
 	err := s.each(ctx, "read counts", items, func(p redis.Pipeliner, item string) {
-		replies = append(replies, p.HMGet(ctx, s.keys.PopularityCounts(item), "last", "sum_2h", "sum_2d"))
+		replies = append(replies, p.HMGet(ctx, s.keys.PopularityCounts(item), s.fields()...))
 	})
 	if err != nil {
 		return nil, err
@@ -172,15 +180,26 @@ func (s *Store) Counts(ctx context.Context, items []string) (map[string]feed.Cou
 			Last  int64   `redis:"last"`
 			Short float64 `redis:"sum_2h"`
 			Long  float64 `redis:"sum_2d"`
+			More  string  `redis:"more"`
 		}
 		if err := reply.Scan(&fields); err != nil {
 			return nil, fmt.Errorf("live popularity of %s in Redis: %w", items[i], err)
 		}
 		if fields.Last > 0 {
-			counts[items[i]] = feed.Counts(fields)
+			counts[items[i]] = feed.Counts{
+				Last: fields.Last, Short: fields.Short, Long: fields.Long, More: popularity.ParseSums(s.keep, fields.More),
+			}
 		}
 	}
 	return counts, nil
+}
+
+// fields returns the fields of an item's counts.
+func (s *Store) fields() []string {
+	if s.keep == 0 {
+		return []string{"last", "sum_2h", "sum_2d"}
+	}
+	return []string{"last", "sum_2h", "sum_2d", "more"}
 }
 
 // Changed implements [popularity.Queue].

@@ -63,7 +63,7 @@ func taken(t *testing.T, s *Store) []string {
 func TestCountsEqualFeedCounts(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, client redis.UniversalClient, prefix string) {
-		s := New(client, prefix)
+		s := New(client, prefix, 0)
 		r := rand.New(rand.NewPCG(3, 5))
 		want := map[string]feed.Counts{}
 		at := noon
@@ -92,7 +92,7 @@ func TestCountsEqualFeedCounts(t *testing.T) {
 func TestDuplicateActs(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, client redis.UniversalClient, prefix string) {
-		s, other := New(client, prefix), New(client, prefix)
+		s, other := New(client, prefix, 0), New(client, prefix, 0)
 		require.NoError(t, s.Count(t.Context(), nil))
 		require.NoError(t, s.Count(t.Context(), []popularity.Act{act("u", "a", noon), act("u", "a", noon+1), act("u", "b", noon)}))
 		once := feed.Counts{}.Add(noon)
@@ -116,7 +116,7 @@ func TestScriptNotLoaded(t *testing.T) {
 	t.Parallel()
 	client := redis.NewClient(&redis.Options{Addr: testenv.StartRedis(t).Addr})
 	t.Cleanup(func() { _ = client.Close() })
-	s, once := New(client, ""), feed.Counts{}.Add(noon)
+	s, once := New(client, "", 0), feed.Counts{}.Add(noon)
 	require.NoError(t, s.Count(t.Context(), []popularity.Act{act("u", "a", noon), act("u", "b", noon)}))
 	assert.Equal(t, map[string]feed.Counts{"a": once, "b": once}, counts(t, s, "a", "b"))
 }
@@ -125,7 +125,7 @@ func TestScriptNotLoaded(t *testing.T) {
 func TestErase(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, client redis.UniversalClient, prefix string) {
-		s := New(client, prefix)
+		s := New(client, prefix, 0)
 		var acts []popularity.Act
 		for i := range 1500 {
 			acts = append(acts, act("u", fmt.Sprint("i", i), noon))
@@ -150,7 +150,7 @@ func TestErase(t *testing.T) {
 func TestQueue(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, client redis.UniversalClient, prefix string) {
-		s, other := New(client, prefix), New(client, prefix)
+		s, other := New(client, prefix, 0), New(client, prefix, 0)
 		require.NoError(t, s.Count(t.Context(), []popularity.Act{act("u", "a", noon), act("u", "b", noon), act("u", "c", noon)}))
 		first, err := s.Take(t.Context(), 2, time.Hour, time.Hour)
 		require.NoError(t, err)
@@ -234,7 +234,7 @@ func TestDisconnectAtEveryStep(t *testing.T) {
 				client, prefix := testenv.Redis(t)
 				broken := &failing{at: step, after: after}
 				client.AddHook(broken)
-				s := New(client, prefix)
+				s := New(client, prefix, 0)
 				acts := []popularity.Act{act("u", "a", noon), act("v", "a", noon), act("u", "b", noon)}
 				require.ErrorIs(t, s.Count(t.Context(), acts), popularity.ErrUnavailable)
 				broken.at = ""
@@ -270,12 +270,12 @@ func comeToTheIndex(t *testing.T, s *Store, items ...string) {
 func TestCrashAfterCounting(t *testing.T) {
 	t.Parallel()
 	client, prefix := testenv.Redis(t)
-	dying := New(client, prefix)
+	dying := New(client, prefix, 0)
 	broken := &failing{at: "popularity:counts", after: true}
 	client.AddHook(broken)
 	require.ErrorIs(t, dying.Count(t.Context(), []popularity.Act{act("u", "a", noon)}), popularity.ErrUnavailable)
 	broken.at = ""
-	other := New(client, prefix)
+	other := New(client, prefix, 0)
 	assert.Equal(t, map[string]feed.Counts{"a": feed.Counts{}.Add(noon)}, counts(t, other, "a"))
 	comeToTheIndex(t, other, "a")
 }
@@ -285,7 +285,7 @@ func TestCrashAfterCounting(t *testing.T) {
 func TestClockAhead(t *testing.T) {
 	t.Parallel()
 	client, prefix := testenv.Redis(t)
-	s := New(client, prefix)
+	s := New(client, prefix, 0)
 	const ahead = noon + 200*86_400
 	want := feed.Counts{}.Add(ahead).Add(noon).Add(noon + 60)
 	require.NoError(t, s.Count(t.Context(), []popularity.Act{act("u", "a", ahead)}))
@@ -303,7 +303,7 @@ func TestClockAhead(t *testing.T) {
 func TestTTL(t *testing.T) {
 	t.Parallel()
 	client, prefix := testenv.Redis(t)
-	s := New(client, prefix)
+	s := New(client, prefix, 0)
 	require.NoError(t, s.Count(t.Context(), []popularity.Act{act("u", "a", noon)}))
 	_, err := s.Take(t.Context(), 1, time.Minute, time.Minute)
 	require.NoError(t, err)
@@ -318,7 +318,7 @@ func TestTTL(t *testing.T) {
 func TestUndo(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, client redis.UniversalClient, prefix string) {
-		s, items := New(client, prefix), 0
+		s, items := New(client, prefix, 0), 0
 		popularitytest.Undo(t, func(t *testing.T) (func([]popularity.Act), func() feed.Counts) {
 			items++
 			item := fmt.Sprint("i", items)
@@ -337,7 +337,7 @@ func TestUndo(t *testing.T) {
 func TestUndoOfEarlierVersion(t *testing.T) {
 	t.Parallel()
 	client, prefix := testenv.Redis(t)
-	s := New(client, prefix)
+	s := New(client, prefix, 0)
 	require.NoError(t, s.Count(t.Context(), []popularity.Act{act("u", "a", noon)}))
 	require.NoError(t, client.ZAdd(t.Context(), s.keys.PopularityAgents("a"), redis.Z{Score: float64(noon / 86_400), Member: member(popularity.Agent("u"))}).Err())
 	for _, kind := range []popularity.Kind{popularity.Like, popularity.Unlike} {

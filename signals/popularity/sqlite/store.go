@@ -17,6 +17,7 @@ import (
 // concurrent use.
 type Store struct {
 	file *sqlitefile.File
+	keep feed.HalfLives
 
 	mu     sync.Mutex
 	pruned feed.Day // data that expired by this day has been deleted
@@ -24,8 +25,9 @@ type Store struct {
 
 var _ popularity.Store = (*Store)(nil)
 
-// New returns the store in an open file, which the caller closes.
-func New(file *sqlitefile.File) *Store { return &Store{file: file} }
+// New returns the store in an open file, which the caller closes. It keeps the sums of these half-lives
+// beside the two of all [feed.Counts]; those of others are dropped as items are counted.
+func New(file *sqlitefile.File, keep feed.HalfLives) *Store { return &Store{file: file, keep: keep} }
 
 // Add implements [popularity.Store]. The acts are one transaction.
 func (s *Store) Add(ctx context.Context, acts []popularity.Act) (map[string]feed.Counts, error) {
@@ -37,7 +39,7 @@ func (s *Store) Add(ctx context.Context, acts []popularity.Act) (map[string]feed
 	changed := map[string]feed.Counts{}
 	last := s.pruned
 	err := sqlitefile.InTx(ctx, s.file.Writer, func(tx *sqlitefile.Tx) {
-		a := adding{tx, changed}
+		a := adding{tx, s.keep, changed}
 		for _, act := range acts {
 			last = max(last, feed.DayOf(time.Unix(act.At, 0)))
 			a.act(act)
@@ -57,6 +59,7 @@ func (s *Store) Add(ctx context.Context, acts []popularity.Act) (map[string]feed
 // adding is a transaction that adds one batch.
 type adding struct {
 	*sqlitefile.Tx
+	keep    feed.HalfLives
 	changed map[string]feed.Counts
 }
 
@@ -104,12 +107,14 @@ func (a *adding) act(act popularity.Act) {
 	}
 	counts, found := a.changed[act.Item]
 	if !found {
-		a.Row([]any{&counts.Last, &counts.Short, &counts.Long}, `SELECT last, sum_2h, sum_2d FROM popularity WHERE item = ?`, act.Item)
+		var more sql.NullString
+		a.Row([]any{&counts.Last, &counts.Short, &counts.Long, &more}, `SELECT last, sum_2h, sum_2d, more FROM popularity WHERE item = ?`, act.Item)
+		counts.More = popularity.ParseSums(a.keep, more.String)
 	}
 	if by > 0 {
-		counts = counts.Add(act.At)
+		counts = a.keep.Add(counts, act.At)
 	} else {
-		counts = counts.Subtract(known.at)
+		counts = a.keep.Subtract(counts, known.at)
 	}
 	a.changed[act.Item] = counts
 }
@@ -118,9 +123,10 @@ func dayOf(at int64) int { return int(feed.DayOf(time.Unix(at, 0))) }
 
 func (a *adding) write() {
 	for item, c := range a.changed {
-		a.Do(`INSERT INTO popularity (item, last, sum_2h, sum_2d) VALUES (?, ?, ?, ?)
-			ON CONFLICT (item) DO UPDATE SET last = excluded.last, sum_2h = excluded.sum_2h, sum_2d = excluded.sum_2d`,
-			item, c.Last, c.Short, c.Long)
+		more := popularity.FormatSums(a.keep, c)
+		a.Do(`INSERT INTO popularity (item, last, sum_2h, sum_2d, more) VALUES (?, ?, ?, ?, ?)
+			ON CONFLICT (item) DO UPDATE SET last = excluded.last, sum_2h = excluded.sum_2h, sum_2d = excluded.sum_2d, more = excluded.more`,
+			item, c.Last, c.Short, c.Long, sql.NullString{String: more, Valid: more != ""})
 	}
 }
 
@@ -129,7 +135,7 @@ func (a *adding) prune(day feed.Day) {
 	a.Do(`DELETE FROM popularity_agents WHERE day <= ?`, int(day)-popularity.RememberDays)
 	all := map[string]feed.Counts{}
 	for row := range a.Rows(counts) {
-		a.Fail(scan(row, all))
+		a.Fail(scan(row, a.keep, all))
 	}
 	for item, c := range all {
 		if c.Negligible(day.Start().Unix()) {
@@ -144,18 +150,20 @@ func (s *Store) Read(ctx context.Context) (map[string]feed.Counts, error) {
 	all := map[string]feed.Counts{}
 	rows, err := s.file.Scans.QueryContext(ctx, counts)
 	for row := range sqlitefile.Rows(rows, &err) {
-		err = scan(row, all)
+		err = scan(row, s.keep, all)
 	}
 	return all, s.failed(ctx, "read popularity", err)
 }
 
-const counts = `SELECT item, last, sum_2h, sum_2d FROM popularity`
+const counts = `SELECT item, last, sum_2h, sum_2d, more FROM popularity`
 
 // scan reads a row of counts.
-func scan(row *sql.Rows, all map[string]feed.Counts) error {
+func scan(row *sql.Rows, keep feed.HalfLives, all map[string]feed.Counts) error {
 	var item string
+	var more sql.NullString
 	var c feed.Counts
-	err := row.Scan(&item, &c.Last, &c.Short, &c.Long)
+	err := row.Scan(&item, &c.Last, &c.Short, &c.Long, &more)
+	c.More = popularity.ParseSums(keep, more.String)
 	all[item] = c
 	return err
 }

@@ -26,7 +26,7 @@ func open(t *testing.T, path string, items ...string) (*popularitysqlite.Store, 
 	for _, id := range items {
 		exec(t, file, `INSERT INTO items (id, doc) VALUES (?, '{}') ON CONFLICT (id) DO UPDATE SET doc = excluded.doc`, id)
 	}
-	return popularitysqlite.New(file), file
+	return popularitysqlite.New(file, 0), file
 }
 
 func exec(t *testing.T, file *sqlitefile.File, text string, args ...any) {

@@ -8,8 +8,10 @@ import (
 	"image"
 	"image/png"
 	"io"
+	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -196,8 +198,22 @@ func atOnce(t *testing.T, s media.Store) {
 }
 
 func probe(t *testing.T, s media.Store) {
-	require.NoError(t, media.Probe(t.Context(), s))
+	now := time.Unix(1_796_000_000, 0)
+	require.NoError(t, media.Probe(t.Context(), s, now))
 	left, err := s.Keys(t.Context(), 1)
 	require.NoError(t, err)
 	assert.Empty(t, left)
+
+	// Probes that were killed leave their file, which a later one removes; others may be in progress.
+	killed := func(ago time.Duration) string {
+		return "-probe/" + strconv.FormatInt(now.Add(-ago).Unix(), 10) + "-x"
+	}
+	kept := []string{killed(time.Second), "-probe/by hand", "00/00f0"}
+	for _, key := range append([]string{killed(time.Hour), killed(24 * time.Hour)}, kept...) {
+		require.NoError(t, s.Put(t.Context(), key, media.File{Type: "text/plain", Data: []byte("x")}))
+	}
+	require.NoError(t, media.Probe(t.Context(), s, now))
+	left, err = s.Keys(t.Context(), 10)
+	require.NoError(t, err)
+	assert.Equal(t, kept, left)
 }

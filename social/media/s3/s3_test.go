@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/minio/minio-go/v7"
 	"github.com/stretchr/testify/assert"
@@ -72,7 +73,7 @@ func TestProbeWithoutPermission(t *testing.T) {
 	t.Parallel()
 	s, err := open(t, testenv.S3(t)+"&anonymous=true")
 	require.NoError(t, err)
-	require.ErrorContains(t, media.Probe(t.Context(), s), "store a file")
+	require.ErrorContains(t, media.Probe(t.Context(), s, time.Now()), "store a file")
 }
 
 // fresh clears the environment variables that configure S3.

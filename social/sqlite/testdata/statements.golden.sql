@@ -109,10 +109,6 @@ SELECT id, item, starts, ends, weight, tags, langs FROM promotions WHERE ends > 
 -- Store.Pull
 SELECT circle FROM members WHERE agent = ? AND gone = 0;
 
--- Store.Pull
-SELECT f.author FROM follows f LEFT JOIN authors a ON a.id = f.author
-			WHERE f.agent = ? AND f.gone = 0 AND (? OR a.delivery IS NULL OR a.delivery <> 'pull');
-
 -- Store.Purge
 DELETE FROM post_keys WHERE (author, key) IN (SELECT x.author, x.key FROM post_keys x WHERE at <= ? ORDER BY at LIMIT +?);
 
@@ -448,6 +444,15 @@ SELECT x.post FROM post_circles x JOIN circles c ON c.id = x.circle WHERE c.gone
 -- Tx.purgeAddresses, for a list of one
 DELETE FROM post_circles WHERE post = $2 AND circle IN (SELECT x.circle FROM post_circles x JOIN circles c ON c.id = x.circle WHERE c.gone > 0 AND c.gone <= $1 AND c.size = 0 AND c.kind <> 'circle' AND NOT x.own AND x.post = $2);
 
+-- Tx.purgeChanges
+DELETE FROM changes WHERE (seq) IN (SELECT x.seq FROM changes x WHERE seq <= ? ORDER BY seq LIMIT +?);
+
+-- Tx.purgeChanges
+SELECT coalesce(max(x.seq), 0) FROM (SELECT seq, at FROM changes ORDER BY seq LIMIT +?) x WHERE x.at <= ?;
+
+-- Tx.purgeChanges
+UPDATE changes_state SET trimmed = max(trimmed, ?) WHERE one AND ? > 0;
+
 -- Tx.purgeRevived
 DELETE FROM likes WHERE post = $1 AND agent IN (SELECT l.agent FROM posts p JOIN likes l ON l.post = p.id
 			WHERE p.id = $1 AND p.gone = 0 AND l.incarnation <= p.deleted LIMIT +$2);
@@ -488,6 +493,10 @@ DELETE FROM post_circles WHERE post = ? AND circle = ?;
 
 -- Tx.removing
 SELECT author, reach, origin <> '' FROM posts WHERE id = ?;
+
+-- Tx.renewChanges
+INSERT INTO changes_state AS s (one, trimmed, epoch) VALUES (1, 0, lower(hex(randomblob(4))))
+			ON CONFLICT (one) DO UPDATE SET trimmed = 0, epoch = excluded.epoch WHERE s.epoch = '';
 
 -- Tx.resolveReported
 SELECT coalesce(max(deleted), 0) FROM posts WHERE id IN (?, ?);
@@ -554,6 +563,14 @@ INSERT INTO post_keys AS k (author, key, post, print, at) VALUES (?, ?, ?, ?, ?)
 -- Tx.useKey
 SELECT post, print, at FROM post_keys WHERE author = ? AND key = ?;
 
+-- Tx.writeChanges
+INSERT INTO changes (at, type, agent, other, object, parent)
+			SELECT max(?, coalesce((SELECT max(a.erased) + 1 FROM authors a WHERE a.id IN (
+				CASE WHEN d.type IN ('post.updated', 'post.deleted') THEN '' ELSE d.agent END, CASE WHEN d.object = '' THEN d.other ELSE '' END)), 0)), d.* FROM (SELECT value ->> 0 AS type, value ->> 1 AS agent, value ->> 2 AS other, value ->> 3 AS object, value ->> 4 AS parent FROM json_each(?) LIMIT -1) d WHERE true;
+
+-- Tx.writeChanges
+UPDATE changes_state SET epoch = '' WHERE one AND epoch <> '';
+
 -- Tx.writeSpecs
 INSERT INTO jobs AS j (kind, key, generation, priority, state, due, run_at, attempts, error,
 			lease, leased_generation, leased_till, finished, changed)
@@ -565,6 +582,18 @@ INSERT INTO jobs AS j (kind, key, generation, priority, state, due, run_at, atte
 			run_at = CASE WHEN (j.state IN ('completed', 'dead') OR j.state = 'running' AND j.generation = j.leased_generation) THEN excluded.run_at ELSE min(j.run_at, excluded.run_at) END,
 			state = CASE WHEN j.state = 'running' THEN j.state ELSE 'pending' END,
 			generation = j.generation + 1, attempts = 0, error = '', finished = 0, changed = excluded.changed WHERE j.state NOT IN ('pending', 'failed');
+
+-- Unerased
+SELECT c.seq, c.at, c.type, c.agent, c.other, c.object, c.parent FROM changes c WHERE c.seq > CAST($1 AS INTEGER) AND c.seq <= CAST($2 AS INTEGER) AND c.seq > $5 AND c.type IN (SELECT value FROM json_each($3)) AND NOT EXISTS (SELECT 1 FROM authors a WHERE a.id IN (c.agent, c.other) AND a.erased >= c.at) ORDER BY c.seq LIMIT +$4;
+
+-- Unerased
+SELECT c.seq, c.at, c.type, c.agent, c.other, c.object, c.parent FROM changes c WHERE c.seq > CAST(? AS INTEGER) AND c.seq <= CAST(? AS INTEGER) AND c.type IN (SELECT value FROM json_each(?)) AND NOT EXISTS (SELECT 1 FROM authors a WHERE a.id IN (c.agent, c.other) AND a.erased >= c.at) ORDER BY c.seq LIMIT +?;
+
+-- Unerased, for a list of one
+SELECT c.seq, c.at, c.type, c.agent, c.other, c.object, c.parent FROM changes c WHERE c.seq > CAST($1 AS INTEGER) AND c.seq <= CAST($2 AS INTEGER) AND c.seq > $5 AND c.type = $3 AND NOT EXISTS (SELECT 1 FROM authors a WHERE a.id IN (c.agent, c.other) AND a.erased >= c.at) ORDER BY c.seq LIMIT +$4;
+
+-- Unerased, for a list of one
+SELECT c.seq, c.at, c.type, c.agent, c.other, c.object, c.parent FROM changes c WHERE c.seq > CAST(? AS INTEGER) AND c.seq <= CAST(? AS INTEGER) AND c.type = ? AND NOT EXISTS (SELECT 1 FROM authors a WHERE a.id IN (c.agent, c.other) AND a.erased >= c.at) ORDER BY c.seq LIMIT +?;
 
 -- addressedText
 SELECT count(DISTINCT j.post) FROM (
@@ -803,10 +832,18 @@ SELECT max($2,
 	coalesce((SELECT max(at) + 1 FROM refusals WHERE agent = $1 OR owner = $1), 0),
 	coalesce((SELECT max(at) + 1 FROM likes WHERE agent = $1), 0),
 	coalesce((SELECT max(at) + 1 FROM blocks WHERE agent = $1), 0),
-	coalesce((SELECT max(at) + 1 FROM post_keys WHERE author = $1), 0));
+	coalesce((SELECT max(at) + 1 FROM post_keys WHERE author = $1), 0),
+	coalesce((SELECT max(at) + 1 FROM changes WHERE agent = $1), 0),
+	coalesce((SELECT max(at) + 1 FROM changes WHERE other = $1 AND other <> ''), 0));
 
 -- erasedReader
 SELECT coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = ?), 0);
+
+-- eraser.changes
+DELETE FROM changes WHERE seq IN (SELECT c.seq FROM changes c WHERE c.agent = ? AND c.at <= ? LIMIT +?);
+
+-- eraser.changes
+DELETE FROM changes WHERE seq IN (SELECT c.seq FROM changes c WHERE c.other = ? AND c.other <> '' AND c.at <= ? LIMIT +?);
 
 -- eraser.circles
 SELECT id FROM circles WHERE owner = ? AND gone = 0 AND put <= ? LIMIT +?;
@@ -934,6 +971,13 @@ WITH held AS MATERIALIZED (SELECT j.id FROM (SELECT value ->> 0 AS id, value ->>
 		attempts = CASE WHEN generation = leased_generation AND $4 THEN max(attempts - 1, 0) ELSE attempts END,
 		finished = CASE WHEN generation = leased_generation AND NOT $4 AND attempts >= $7 THEN $1 ELSE 0 END,
 		error = $6 FROM held WHERE jobs.id = held.id RETURNING jobs.id, state;
+
+-- followedInLists
+SELECT f.author FROM follows f LEFT JOIN authors a ON a.id = f.author
+		WHERE f.agent = ? AND f.gone = 0 AND (a.delivery IS NULL OR a.delivery <> 'pull');
+
+-- followedText
+SELECT author FROM follows WHERE agent = ? AND gone = 0;
 
 -- friends
 SELECT f.author FROM follows f LEFT JOIN authors a ON a.id = f.author LEFT JOIN post_counts c ON c.author = f.author
@@ -1206,6 +1250,10 @@ SELECT p.author, p.origin, p.reach, p.reply, p.react, coalesce(a.delivery, 'push
 
 -- sweepText
 DELETE FROM jobs WHERE (id) IN (SELECT x.id FROM jobs x WHERE state = 'completed' AND finished <= ? - ? ORDER BY finished LIMIT +?);
+
+-- unknown
+SELECT s.epoch, CAST(ifnull(n.seq, 0) AS TEXT), s.trimmed, CAST(? AS INTEGER) >= s.trimmed, CAST(? AS INTEGER) > ifnull(n.seq, 0)
+		FROM changes_state s LEFT JOIN sqlite_sequence n ON n.name = 'changes' WHERE s.one AND s.epoch <> '';
 
 -- unleased
 WITH held AS MATERIALIZED (SELECT j.id FROM (SELECT value ->> 0 AS id, value ->> 1 AS lease FROM json_each($2) LIMIT -1) h CROSS JOIN jobs j ON j.id = h.id AND j.lease = h.lease AND j.state = 'running'

@@ -123,7 +123,11 @@ func (w *Wakes) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		err := w.publish(ctx)
+		lines := w.take()
+		if len(lines) == 0 { // the previous message had them; that says nothing of Redis
+			continue
+		}
+		err := w.publish(ctx, lines)
 		w.sends.tell(ctx, w.log, err)
 		if err != nil && periodic.Pause(ctx, w.pauses.retry) != nil {
 			return
@@ -131,12 +135,16 @@ func (w *Wakes) Run(ctx context.Context) {
 	}
 }
 
-// publish sends what is waiting.
-func (w *Wakes) publish(ctx context.Context) error {
+// take returns what is waiting.
+func (w *Wakes) take() []string {
 	w.mu.Lock()
+	defer w.mu.Unlock()
 	lines := w.waiting
 	w.waiting = nil
-	w.mu.Unlock()
+	return lines
+}
+
+func (w *Wakes) publish(ctx context.Context, lines []string) error {
 	for len(lines) > 0 {
 		n, size := 0, 0
 		for n < len(lines) && (n == 0 || size+len(lines[n]) < wakeBytes) {

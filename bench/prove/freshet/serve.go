@@ -1,0 +1,64 @@
+// Package freshet lets bench/prove judge Freshet: embedded, and as two servers with services. Each
+// server is the serve command in a process of its own, with the default settings.
+package freshet
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+
+	"github.com/freshet/freshet/bench/prove"
+	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/server"
+)
+
+// Kind is the kind of the servers' processes.
+const Kind = "freshet"
+
+// spec configures a server's process.
+type spec struct {
+	Dir      string
+	Name     string // prefix of keys, and the index; with services
+	Redis    string // host:port; "" is embedded, as are the next two
+	Elastic  string
+	Postgres string
+	Closed   bool // no page while Redis is down
+}
+
+// Serve runs a server.
+func Serve(ctx context.Context, c prove.Child) error {
+	var s spec
+	if err := json.Unmarshal(c.Spec, &s); err != nil {
+		return err
+	}
+	cfg := s.config()
+	cfg.Server.Addr = c.Addr
+	if err := cfg.Validate(); err != nil {
+		return err
+	}
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Addr)
+	if err != nil {
+		return err
+	}
+	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	return server.Run(ctx, l, cfg, server.WithLogger(log), server.WithClock(c.Now))
+}
+
+// config returns the default settings, with the addresses of the services.
+func (s spec) config() configs.Config {
+	cfg := configs.Default()
+	cfg.DataDir, cfg.Server.Drain = s.Dir, 0 // there is no load balancer
+	if s.Redis != "" {
+		cfg.Redis.URL = fmt.Sprintf("redis://%s/0", s.Redis)
+		cfg.Redis.KeyPrefix = s.Name + ":"
+		cfg.Elasticsearch.Addresses, cfg.Elasticsearch.Index = []string{s.Elastic}, s.Name
+		cfg.Postgres.URL = s.Postgres
+		if s.Closed {
+			cfg.Dedup.OnFailure = configs.FailClosed
+		}
+	}
+	return cfg
+}

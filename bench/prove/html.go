@@ -1,0 +1,134 @@
+package prove
+
+import (
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+	"time"
+)
+
+//go:embed page.html
+var pageText string
+
+var page = template.Must(template.New("page").Funcs(template.FuncMap{
+	"bars": bars, "lines": lines, "join": strings.Join, "value": cell,
+	"kinds": func(k string) string {
+		return map[string]string{"repeated": "shown twice", "lost": "lost", "leaked": "shown to the wrong reader", "empty": "an empty page though there was more"}[k]
+	},
+}).Parse(pageText))
+
+// cell is the value of a row in a column.
+func cell(r row, c Column) string {
+	if c.Skipped != "" {
+		return "n/a"
+	}
+	return r.value(c)
+}
+
+// Name is the row's title, for the page.
+func (r row) Name() string { return r.name }
+
+// HTML writes the report as a page that needs nothing else: no script, no other file.
+func (r *Report) HTML(w io.Writer) error {
+	var ran []Column
+	for _, c := range r.Columns {
+		if c.Skipped == "" {
+			ran = append(ran, c)
+		}
+	}
+	return page.Execute(w, struct {
+		*Report
+		Ran  []Column
+		Rows []row
+		Day  string
+	}{r, ran, rows, r.Time.Format(time.DateOnly)})
+}
+
+// figureOf is a figure of a column in a chart.
+type figureOf struct {
+	label string
+	value func(Column) float64
+}
+
+// charts by name: groups of bars, one for each column.
+var charts = map[string][]figureOf{
+	"faults": {
+		{"shown twice", func(c Column) float64 { return float64(c.Repeated) }},
+		{"shown twice, and says so", func(c Column) float64 { return float64(c.RepeatedMarked) }},
+		{"lost", func(c Column) float64 { return float64(c.Lost) }},
+		{"wrong reader, and says so", func(c Column) float64 { return float64(c.LeakedMarked) }},
+		{"to the wrong reader", func(c Column) float64 { return float64(c.Leaked) }},
+		{"empty though more", func(c Column) float64 { return float64(c.Empty) }},
+	},
+	"times": {
+		{"p50, ms", func(c Column) float64 { return c.P50 }},
+		{"p95, ms", func(c Column) float64 { return c.P95 }},
+		{"p99, ms", func(c Column) float64 { return c.P99 }},
+	},
+}
+
+// Measures of the charts, in pixels.
+const (
+	chartWidth = 760
+	labelWidth = 190
+	barHeight  = 16
+	plotHeight = 180
+)
+
+// bars draws one bar for each figure and column. The values are beside the bars, so that zero can be
+// read, too.
+func bars(name string, columns []Column) template.HTML {
+	var b strings.Builder
+	most := 1.0
+	for _, f := range charts[name] {
+		for _, c := range columns {
+			most = max(most, f.value(c))
+		}
+	}
+	y := 0
+	for _, f := range charts[name] {
+		fmt.Fprintf(&b, `<text x="0" y="%d" class="label">%s</text>`, y+barHeight-4, template.HTMLEscapeString(f.label))
+		for i, c := range columns {
+			width := f.value(c) / most * (chartWidth - labelWidth - 90)
+			fmt.Fprintf(&b, `<rect x="%d" y="%d" width="%.1f" height="%d" class="c%d"/><text x="%.1f" y="%d">%s</text>`,
+				labelWidth, y, width, barHeight-3, i%5, labelWidth+width+6, y+barHeight-4, digits(f.value(c)))
+			y += barHeight
+		}
+		y += 10
+	}
+	return template.HTML(fmt.Sprintf(`<svg viewBox="0 0 %d %d" role="img" aria-label="%s">%s</svg>`, chartWidth, y, name, b.String())) //nolint:gosec // all texts are escaped above
+}
+
+// digits writes a value with as many digits as a reader needs.
+func digits(v float64) string {
+	if v == float64(int64(v)) || v >= 100 {
+		return fmt.Sprintf("%.0f", v)
+	}
+	return fmt.Sprintf("%.1f", v)
+}
+
+// lines draws a figure of the samples over the time of the load, a line for each column.
+func lines(name string, columns []Column) template.HTML {
+	value := map[string]func(Sample) float64{
+		"p99 of pages, ms": func(s Sample) float64 { return s.P99 }, "resident, MiB": func(s Sample) float64 { return s.Resident },
+	}[name]
+	var until, most float64 = 1, 1
+	for _, c := range columns {
+		for _, s := range c.Samples {
+			until, most = max(until, s.Seconds), max(most, value(s))
+		}
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, `<text x="0" y="12" class="label">%s, up to %s</text><line x1="0" y1="%d" x2="%d" y2="%[3]d" class="axis"/>`, template.HTMLEscapeString(name), digits(most), plotHeight, chartWidth)
+	for i, c := range columns {
+		var points []string
+		for _, s := range c.Samples {
+			points = append(points, fmt.Sprintf("%.1f,%.1f", s.Seconds/until*chartWidth, plotHeight-value(s)/most*(plotHeight-24)))
+		}
+		fmt.Fprintf(&b, `<polyline points="%s" class="l%d"/>`, strings.Join(points, " "), i%5)
+	}
+	fmt.Fprintf(&b, `<text x="%d" y="%d" class="end">%.0f s</text>`, chartWidth, plotHeight+14, until)
+	return template.HTML(fmt.Sprintf(`<svg viewBox="0 0 %d %d" role="img" aria-label="%s">%s</svg>`, chartWidth, plotHeight+20, name, b.String())) //nolint:gosec // all texts are escaped above
+}

@@ -1,0 +1,101 @@
+package prove
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// row is a line of the table: its name, and its value in a column.
+type row struct {
+	name  string
+	value func(Column) string
+}
+
+func count(of func(Column) int64) func(Column) string {
+	return func(c Column) string { return fmt.Sprint(of(c)) }
+}
+
+func figure(format string, of func(Column) float64) func(Column) string {
+	return func(c Column) string { return fmt.Sprintf(format, of(c)) }
+}
+
+// rows are the lines of the table.
+var rows = []row{
+	{"shown twice within seven days", count(func(c Column) int64 { return c.Repeated })},
+	{"  and the answer says it may", count(func(c Column) int64 { return c.RepeatedMarked })},
+	{"lost: never shown", count(func(c Column) int64 { return c.Lost })},
+	{"  may be in an unanswered call", count(func(c Column) int64 { return c.LostUnanswered })},
+	{"shown to who may not see it", count(func(c Column) int64 { return c.Leaked })},
+	{"  and the answer says it may", count(func(c Column) int64 { return c.LeakedMarked })},
+	{"pages later than a second", count(func(c Column) int64 { return c.Late })},
+	{"empty pages though more", count(func(c Column) int64 { return c.Empty })},
+	{"calls refused or given up", count(func(c Column) int64 { return c.Errors })},
+	{"calls not made: too many wait", count(func(c Column) int64 { return c.NotMade })},
+	{"pages", count(func(c Column) int64 { return c.Pages })},
+	{"pages a second", figure("%.1f", func(c Column) float64 { return c.PerSecond })},
+	{"entries shown", count(func(c Column) int64 { return c.Entries })},
+	{"p50, ms", figure("%.1f", func(c Column) float64 { return c.P50 })},
+	{"p95, ms", figure("%.1f", func(c Column) float64 { return c.P95 })},
+	{"p99, ms", figure("%.1f", func(c Column) float64 { return c.P99 })},
+	{"CPU ms a page, without services", figure("%.2f", func(c Column) float64 { return c.CPU })},
+	{"MiB resident, without services", figure("%.0f", func(c Column) float64 { return c.Resident })},
+}
+
+// Print writes the table, what the systems are, and the findings.
+func (r *Report) Print(w io.Writer) error {
+	fmt.Fprintf(w, "\n%-33s", "")
+	for _, c := range r.Columns {
+		fmt.Fprintf(w, " %18s", c.Adapter)
+	}
+	fmt.Fprintln(w)
+	for _, row := range rows {
+		fmt.Fprintf(w, "%-33s", row.name)
+		for _, c := range r.Columns {
+			value := "n/a"
+			if c.Skipped == "" {
+				value = row.value(c)
+			}
+			fmt.Fprintf(w, " %18s", value)
+		}
+		fmt.Fprintln(w)
+	}
+	fmt.Fprintln(w)
+	for _, c := range r.Columns {
+		c.describe(w)
+	}
+	_, err := fmt.Fprintf(w, "\n%s; again: %s\n", r.Machine, r.Repeat)
+	return err
+}
+
+// describe writes what a column is, and its findings.
+func (c Column) describe(w io.Writer) {
+	if c.Skipped != "" {
+		fmt.Fprintf(w, "%s did not run: %s\n", c.Adapter, c.Skipped)
+		return
+	}
+	fmt.Fprintf(w, "%s: %s\n", c.Adapter, c.About)
+	if c.Disclaims != "" {
+		fmt.Fprintf(w, "  It does not claim to promise: %s\n", c.Disclaims)
+	}
+	for _, text := range slices.Sorted(maps.Keys(c.ErrorTexts)) {
+		fmt.Fprintf(w, "  %d × %s\n", c.ErrorTexts[text], text)
+	}
+	for _, f := range c.Findings {
+		fmt.Fprintf(w, "  %s%s: %s\n", f.Kind, map[bool]string{true: " (marked)"}[f.Marked], f.Text)
+		for _, call := range f.Calls {
+			fmt.Fprintf(w, "      %s\n", shorten(call))
+		}
+	}
+}
+
+// shorten cuts a long line for the terminal; JSON has all of it.
+func shorten(text string) string {
+	const most = 300
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + " …"
+}

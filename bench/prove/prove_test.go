@@ -1,0 +1,118 @@
+package prove
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"io"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// short returns the options of a run of seconds, with every fault.
+func short() Options {
+	o := Defaults()
+	o.For, o.Rate, o.Agents, o.Follows, o.Posts = 2*time.Second, 500, 12, 4, 200
+	o.Kill, o.Redis, o.Ahead, o.Lost, o.Hangs, o.Settle = 700*time.Millisecond, 0, time.Minute, 0.1, 0.1, time.Second
+	return o
+}
+
+// TestFlawsFound judges a feed that keeps all promises, and feeds that do not: each flaw is found,
+// named for what it is, with the calls that led to it; and nothing else is.
+func TestFlawsFound(t *testing.T) {
+	t.Parallel()
+	for flaw, kind := range map[string]string{
+		"": "", "repeats": "repeated", "forgets at a restart": "repeated",
+		"leaks": "leaked", "shows the deleted": "leaked",
+		"loses at a restart": "lost", "forgets request ids": "lost",
+	} {
+		t.Run(flaw, func(t *testing.T) {
+			t.Parallel()
+			c, err := Run(t.Context(), short(), newMemory(flaw), Place{}, nil, io.Discard)
+			require.NoError(t, err)
+			counts := map[string]int64{"repeated": c.Repeated, "lost": c.Lost, "leaked": c.Leaked}
+			for name, n := range counts {
+				if name == kind {
+					assert.Positive(t, n, name)
+				} else {
+					assert.Zero(t, n, "%s: %+v", name, c.Findings)
+				}
+			}
+			assert.Equal(t, kind == "", c.Kept())
+			assert.Positive(t, c.Pages)
+			assert.Zero(t, c.Errors, "%v", c.ErrorTexts)
+			for _, f := range c.Findings {
+				assert.NotEmpty(t, f.Calls, "%+v", f)
+			}
+			if kind == "lost" {
+				assert.Contains(t, strings.Join(c.Findings[0].Calls, "\n"), "publish "+c.Findings[0].Entry)
+			}
+		})
+	}
+}
+
+// TestMarkedApart judges a feed whose answers say when they may repeat and leak: both are counted apart.
+func TestMarkedApart(t *testing.T) {
+	t.Parallel()
+	o := short()
+	o.Lost, o.Hangs = 0, 0 // the retry of a degraded page gets a page that does not say so
+	c, err := Run(t.Context(), o, newMemory("degraded"), Place{}, nil, io.Discard)
+	require.NoError(t, err)
+	assert.True(t, c.Kept(), "%+v", c.Findings)
+	assert.Positive(t, c.RepeatedMarked)
+	assert.Positive(t, c.LeakedMarked)
+}
+
+// TestPlanRepeats draws the same plan for a seed, and another for another.
+func TestPlanRepeats(t *testing.T) {
+	t.Parallel()
+	o := short()
+	first := plan(o)
+	assert.Equal(t, first, plan(o))
+	kinds := map[kind]int{}
+	for _, s := range first {
+		kinds[s.kind]++
+	}
+	assert.InDelta(t, 0.9, float64(kinds[read])/float64(len(first)), 0.05)
+	for _, k := range []kind{publish, follow, unfollow, block, unblock, erase} {
+		assert.Positive(t, kinds[k], k)
+	}
+	o.Seed++
+	assert.NotEqual(t, first, plan(o))
+}
+
+// TestReportPrinted prints columns of all kinds, and writes JSON that can be read again.
+func TestReportPrinted(t *testing.T) {
+	t.Parallel()
+	r := &Report{Machine: "two cores", Repeat: "freshet-bench prove --seed 7", Columns: []Column{
+		{Adapter: "one", About: "a feed", Repeated: 3, ErrorTexts: map[string]int{"read: gone": 2}, Findings: []Finding{{Kind: "repeated", Text: "r was shown x", Calls: []string{"first", "second"}}}},
+		{Adapter: "two", Skipped: "no binary"},
+	}}
+	var out strings.Builder
+	require.NoError(t, r.Print(&out))
+	assert.Regexp(t, `shown twice within seven days +3 +n/a\n`, out.String())
+	for _, says := range []string{"two did not run: no binary", "2 × read: gone", "repeated: r was shown x", "      second", "--seed 7"} {
+		assert.Contains(t, out.String(), says)
+	}
+	r.Columns[0].Samples = []Sample{{Seconds: 1, P99: 3, Resident: 20}, {Seconds: 2, P99: 4, Resident: 30}}
+	r.Columns[0].About = "a <b>feed</b>"
+	out.Reset()
+	require.NoError(t, r.HTML(&out))
+	assert.NoError(t, xml.Unmarshal([]byte(strings.Join(regexp.MustCompile(`(?s)<svg.*?</svg>`).FindAllString(out.String(), 1), "")), new(struct{})))
+	assert.Contains(t, out.String(), "a &lt;b&gt;feed&lt;/b&gt;")
+	assert.NotRegexp(t, `src=|href=|<script|@import|url\(`, out.String(), "the page needs nothing else")
+	assert.Equal(t, 4, strings.Count(out.String(), "<svg"))
+
+	out.Reset()
+	require.NoError(t, r.Write(&out))
+	var again Report
+	require.NoError(t, json.Unmarshal([]byte(out.String()), &again))
+	assert.Equal(t, *r, again)
+}

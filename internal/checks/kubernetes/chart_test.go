@@ -1,0 +1,266 @@
+// Package kubernetes checks the Helm chart, the manifests rendered from it, and the systemd units:
+// against the types of the Kubernetes API, and against the configuration with which they start
+// servers.
+package kubernetes
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"helm.sh/helm/v3/pkg/chart"
+	"helm.sh/helm/v3/pkg/chart/loader"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"helm.sh/helm/v3/pkg/engine"
+	"helm.sh/helm/v3/pkg/lint"
+	"helm.sh/helm/v3/pkg/lint/support"
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
+
+	"github.com/freshet/freshet/configs"
+)
+
+var update = flag.Bool("update", false, "write the rendered manifests")
+
+const deploy = "../../../deploy"
+
+// variants are values that people choose, by name.
+var variants = map[string]string{
+	"default": "",
+	"workers": "worker: {replicas: 2, nodeSelector: {disk: fast}}\nserver: {storage: {className: fast, size: 5Gi}}",
+	"scaled":  "autoscaling: {enabled: true}\nserviceMonitor: {enabled: true, labels: {release: prometheus}}",
+	"closed": "networkPolicy: {from: [{namespaceSelector: {matchLabels: {name: gateway}}}], egress: [{ports: [{port: 6379}]}]}\n" +
+		"imagePullSecrets: [{name: registry}]\nfiles: [{secret: elastic-ca, path: /etc/elastic}]\n" +
+		"config: {elasticsearch: {addresses: ['https://elastic:9200'], ca_cert: /etc/elastic/ca.crt}}",
+	"bare": "doctor: {enabled: false}\nnetworkPolicy: {enabled: false}\npodDisruptionBudget: {enabled: false}\nsecrets: []\nconfig: {auth: {mode: header, trusted_gateway: true}}",
+}
+
+// serviceMonitor is the part of the type of Prometheus' operator that the chart uses.
+type serviceMonitor struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata"`
+	Spec              struct {
+		Selector  metav1.LabelSelector `json:"selector"`
+		Endpoints []struct {
+			Port, Path string
+			Interval   metav1.Duration
+		} `json:"endpoints"`
+	} `json:"spec"`
+}
+
+func (m *serviceMonitor) DeepCopyObject() runtime.Object { c := *m; return &c }
+
+// kinds creates an object of each kind that the chart may have.
+var kinds = map[string]func() runtime.Object{
+	"apps/v1 StatefulSet": func() runtime.Object { return &appsv1.StatefulSet{} }, "apps/v1 Deployment": func() runtime.Object { return &appsv1.Deployment{} },
+	"v1 Service": func() runtime.Object { return &corev1.Service{} }, "v1 ConfigMap": func() runtime.Object { return &corev1.ConfigMap{} },
+	"v1 ServiceAccount": func() runtime.Object { return &corev1.ServiceAccount{} }, "batch/v1 Job": func() runtime.Object { return &batchv1.Job{} },
+	"policy/v1 PodDisruptionBudget":           func() runtime.Object { return &policyv1.PodDisruptionBudget{} },
+	"networking.k8s.io/v1 NetworkPolicy":      func() runtime.Object { return &networkingv1.NetworkPolicy{} },
+	"autoscaling/v2 HorizontalPodAutoscaler":  func() runtime.Object { return &autoscalingv2.HorizontalPodAutoscaler{} },
+	"monitoring.coreos.com/v1 ServiceMonitor": func() runtime.Object { return &serviceMonitor{} },
+}
+
+func load(t *testing.T) *chart.Chart {
+	t.Helper()
+	c, err := loader.Load(filepath.Join(deploy, "helm"))
+	require.NoError(t, err)
+	return c
+}
+
+// render renders the chart as release freshet, in the order of the file names.
+func render(t *testing.T, values string) (string, error) {
+	t.Helper()
+	given, err := chartutil.ReadValues([]byte(values))
+	require.NoError(t, err)
+	c := load(t)
+	all, err := chartutil.ToRenderValues(c, given, chartutil.ReleaseOptions{Name: "freshet", Namespace: "default", IsInstall: true}, chartutil.DefaultCapabilities)
+	require.NoError(t, err)
+	files, err := engine.Render(c, all)
+	if err != nil {
+		return "", err
+	}
+	names := []string{}
+	for name, text := range files {
+		if strings.HasSuffix(name, ".yaml") && strings.TrimSpace(text) != "" {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	var out strings.Builder
+	for _, name := range names {
+		out.WriteString("---\n" + strings.TrimSpace(files[name]) + "\n")
+	}
+	return out.String(), nil
+}
+
+// objects decodes rendered manifests; a field that the API does not have is an error.
+func objects(t *testing.T, text string) []runtime.Object {
+	t.Helper()
+	var list []runtime.Object
+	for r := utilyaml.NewYAMLReader(newReader(text)); ; {
+		document, err := r.Read()
+		if err != nil {
+			return list
+		}
+		if len(bytes.TrimSpace(document)) == 0 {
+			continue
+		}
+		var is metav1.TypeMeta
+		require.NoError(t, yaml.Unmarshal(document, &is))
+		create := kinds[is.APIVersion+" "+is.Kind]
+		require.NotNil(t, create, "%s %s", is.APIVersion, is.Kind)
+		object := create()
+		require.NoError(t, yaml.UnmarshalStrict(document, object), "%s", document)
+		list = append(list, object)
+	}
+}
+
+func TestChartLints(t *testing.T) {
+	c := lint.All(filepath.Join(deploy, "helm"), map[string]any{}, "default", true)
+	for _, m := range c.Messages {
+		isIcon := strings.Contains(m.Err.Error(), "icon is recommended")
+		assert.True(t, isIcon || m.Severity < support.WarningSev, "%s", m)
+	}
+	version, err := os.ReadFile("../../../VERSION")
+	require.NoError(t, err)
+	meta := load(t).Metadata
+	assert.Equal(t, strings.TrimSpace(string(version)), meta.Version)
+	assert.Equal(t, meta.Version, meta.AppVersion)
+}
+
+func TestChartRefusesServersWithoutServices(t *testing.T) {
+	_, err := render(t, "config: {redis: {url: ''}}")
+	require.ErrorContains(t, err, "config must have redis.url and elasticsearch.addresses")
+}
+
+// TestChartRenders checks each variant: all objects are of the API, select what they should, and start
+// servers with a configuration that they accept, without rights that they do not need.
+func TestChartRenders(t *testing.T) {
+	for name, values := range variants {
+		t.Run(name, func(t *testing.T) {
+			text, err := render(t, values)
+			require.NoError(t, err)
+			all := objects(t, text)
+			config := ""
+			for _, o := range all {
+				if m, ok := o.(*corev1.ConfigMap); ok {
+					config = m.Data["freshet.yaml"]
+				}
+			}
+			seen := map[string]bool{}
+			for _, o := range all {
+				switch o := o.(type) {
+				case *appsv1.StatefulSet:
+					seen["server"] = true
+					checkPod(t, o.Spec.Template, config)
+					checkSelector(t, o.Spec.Selector, o.Spec.Template.Labels)
+					require.Len(t, o.Spec.VolumeClaimTemplates, 1)
+				case *appsv1.Deployment:
+					seen["worker"] = true
+					checkPod(t, o.Spec.Template, config)
+					checkSelector(t, o.Spec.Selector, o.Spec.Template.Labels)
+				case *batchv1.Job:
+					seen["doctor"] = true
+					checkPod(t, o.Spec.Template, config)
+					assert.Contains(t, o.Annotations["helm.sh/hook"], "pre-upgrade")
+				case *corev1.Service:
+					assert.Equal(t, "server", o.Spec.Selector["app.kubernetes.io/component"])
+				}
+			}
+			assert.True(t, seen["server"])
+			assert.Equal(t, name == "workers", seen["worker"])
+			assert.Equal(t, name != "bare", seen["doctor"])
+		})
+	}
+}
+
+func checkSelector(t *testing.T, s *metav1.LabelSelector, labels map[string]string) {
+	t.Helper()
+	for key, value := range s.MatchLabels {
+		assert.Equal(t, value, labels[key], key)
+	}
+}
+
+// checkPod checks a pod, and loads the configuration as its process would.
+func checkPod(t *testing.T, pod corev1.PodTemplateSpec, config string) {
+	t.Helper()
+	assert.True(t, *pod.Spec.SecurityContext.RunAsNonRoot)
+	assert.False(t, *pod.Spec.AutomountServiceAccountToken)
+	assert.False(t, *pod.Spec.EnableServiceLinks)
+	require.Len(t, pod.Spec.Containers, 1)
+	c := pod.Spec.Containers[0]
+	assert.True(t, *c.SecurityContext.ReadOnlyRootFilesystem)
+	assert.False(t, *c.SecurityContext.AllowPrivilegeEscalation)
+	assert.Equal(t, []corev1.Capability{"ALL"}, c.SecurityContext.Capabilities.Drop)
+	assert.NotZero(t, c.Resources.Limits.Memory().Value())
+	assert.Equal(t, "freshet:0.1.0", c.Image)
+	volumes := map[string]bool{"data": true} // claimed
+	for _, v := range pod.Spec.Volumes {
+		volumes[v.Name] = true
+	}
+	for _, m := range c.VolumeMounts {
+		assert.True(t, volumes[m.Name], "%s is mounted, but is no volume", m.Name)
+	}
+
+	dir := t.TempDir()
+	path := filepath.Join(dir, "freshet.yaml")
+	require.NoError(t, os.WriteFile(path, []byte(config), 0o600))
+	var environ []string
+	for _, e := range c.Env {
+		value := e.Value
+		if variable, isSecret := strings.CutPrefix(value, "/run/secrets/freshet/"); isSecret {
+			value = filepath.Join(dir, variable)
+			secret := strings.Repeat("s", 32)
+			if variable == "POSTGRES_URL" {
+				secret = "postgres://freshet@pg/freshet"
+			}
+			require.NoError(t, os.WriteFile(value, []byte(secret), 0o600))
+		}
+		environ = append(environ, e.Name+"="+value)
+	}
+	cfg, err := configs.Load(configs.Options{Path: path, Environ: environ})
+	require.NoError(t, err)
+	assert.False(t, configs.Loopback(cfg.Server.Addr))
+	assert.True(t, slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.MountPath == cfg.DataDir }))
+	if pod.Spec.TerminationGracePeriodSeconds != nil {
+		grace := time.Duration(*pod.Spec.TerminationGracePeriodSeconds) * time.Second
+		assert.Greater(t, grace, cfg.Server.Drain+cfg.Server.ShutdownTimeout)
+	}
+	switch c.Args[0] {
+	case "worker":
+		assert.NotZero(t, cfg.Jobs.Workers)
+	case "serve":
+		assert.Equal(t, "/readyz", c.ReadinessProbe.HTTPGet.Path)
+		assert.Equal(t, "/livez", c.LivenessProbe.HTTPGet.Path)
+	}
+}
+
+// TestManifests checks that the plain manifests are the chart's with its default values.
+func TestManifests(t *testing.T) {
+	path := filepath.Join(deploy, "kubernetes.yaml")
+	text, err := render(t, "")
+	require.NoError(t, err)
+	head := "# Rendered from deploy/helm with its default values, for clusters without Helm. Run the job before an\n# upgrade, and wait for it: kubectl delete job freshet-doctor; kubectl apply -f …\n"
+	if *update {
+		require.NoError(t, os.WriteFile(path, []byte(head+text), 0o600))
+	}
+	written, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, head+text, string(written), "run the tests of this package with -update")
+}
