@@ -95,9 +95,15 @@ func (r *rules) due(reader string, p *modelPost) bool {
 		return false
 	case p.removed:
 		return p.author == reader
-	case p.author == reader || slices.Contains(p.mentions, reader) || r.heard(reader, p):
+	case p.author == reader || slices.Contains(p.mentions, reader):
 		return true
-	case p.public && r.follows[[2]string{reader, "@server"}]:
+	}
+	return r.followed(reader, p)
+}
+
+// followed reports whether a post reaches an agent by who or what they follow or have joined.
+func (r *rules) followed(reader string, p *modelPost) bool {
+	if r.heard(reader, p) || p.public && r.follows[[2]string{reader, "@server"}] {
 		return true
 	}
 	return (p.public || p.followers) && r.follows[[2]string{reader, p.author}]
@@ -215,6 +221,32 @@ func (r *rules) news(reader string) []string {
 	return r.list(func(p *modelPost) bool {
 		return r.due(reader, p) && p.author != reader && !r.hides(reader, p.author)
 	})
+}
+
+// counted returns how many of these posts, newest first, a stream counts: of each 20 at most five that
+// only mention the reader, and two by one author.
+func (r *rules) counted(reader string, news []string) int {
+	var counted []string // their authors; "" for posts that do not only mention the reader
+	for _, id := range news {
+		by, last := "", counted[max(0, len(counted)-20):]
+		at := slices.IndexFunc(r.posts, func(p *modelPost) bool { return p.id == id })
+		if p := r.posts[at]; !r.followed(reader, p) {
+			by = p.author
+		}
+		same, strangers := 0, 0
+		for _, other := range last {
+			if other != "" {
+				strangers++
+			}
+			if other == by {
+				same++
+			}
+		}
+		if by == "" || strangers < 5 && same < 2 {
+			counted = append(counted, by)
+		}
+	}
+	return len(counted)
 }
 
 // feeds returns the posts that home and for-you show sooner or later.
