@@ -89,6 +89,9 @@ func (x *explaining) candidateReason(c *api.Explained, it *feed.Item) string {
 		return fmt.Sprintf("%s. The page of %d is full before it; it is at position %d of the session after the page%s.%s%s%s",
 			ranks, x.r.Limit, ahead, varietyReason(c.Variety), storyReason(c), patternReason(c.Variety), repeatReason(c))
 	case api.OutcomeOutside:
+		if x.mentions[c.ID] {
+			return ranks + ", but it only mentions the agent, who follows none of its authors: a refresh of home has few of these, and a later one has this."
+		}
 		return fmt.Sprintf("%s, but the session, which has at most %d positions (recall.n), is full before it.", ranks, x.stages.cfg.N)
 	case api.OutcomeSeen:
 		return fmt.Sprintf("%s, but it is in the filter of %s: the agent was given it, or an item of its group, that day. "+

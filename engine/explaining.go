@@ -37,7 +37,7 @@ func (e *Engine) Explain(ctx context.Context, r ExplainRequest) (api.Explanation
 		ctx, span = e.cfg.Tracer.Start(ctx, "explain", trace.WithAttributes(attribute.String("freshet.agent", r.Agent)))
 		defer span.End()
 	}
-	x := &explaining{stages: e.stages, r: r, begun: e.cfg.Clock(), best: map[string]string{}, near: map[string]coread.Nearness{}, ofDay: map[string]int{}, counts: map[api.Outcome]int{}}
+	x := &explaining{stages: e.stages, r: r, begun: e.cfg.Clock(), best: map[string]string{}, mentions: map[string]bool{}, near: map[string]coread.Nearness{}, ofDay: map[string]int{}, counts: map[api.Outcome]int{}}
 	x.stages.recall, x.stages.enter, x.stages.counted = x.stages.direct, x.enter, false
 	for _, step := range []func(context.Context) error{x.open, x.recall, x.page, x.factors, x.item} {
 		if err := step(ctx); err != nil {
@@ -75,6 +75,7 @@ type explaining struct {
 	counts    map[api.Outcome]int
 	near      map[string]coread.Nearness // of the candidates of recall
 	missing   degraded.Parts
+	mentions  map[string]bool // posts that a refresh of home leaves out: see [mentions]
 }
 
 // listed is how many candidates are listed regardless of their outcome. After those, only
@@ -168,6 +169,10 @@ func (x *explaining) take(r *rounds) {
 		if checked < len(r.fresh) && r.fresh[checked].ID == c.ID && r.fresh[checked].Source == c.Source {
 			n.Outcome, n.Day = x.outcome(r.verdicts[checked])
 			checked++
+			if h, ok := r.supply.(*homeSupply); ok && n.Outcome == "" && h.mentions.leftOut(&c) {
+				n.Outcome = api.OutcomeOutside
+				x.mentions[n.ID] = true
+			}
 			x.best[c.Group] = c.ID
 		} else {
 			n.Outcome, n.Better = api.OutcomeGroup, x.best[c.Group]

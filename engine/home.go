@@ -56,7 +56,11 @@ type homeSupply struct {
 	stages   *stages
 	queues   []*sourceQueue
 	affinity map[string]float64 // by author: the argument of [feed.Affinity]
+	mentions mentions
 }
+
+// followingName is the source of the posts of the timeline.
+var followingName = feed.SourceFollowing.String()
 
 // proposeFunc returns the proposals of one round of a source, and the parts that they lack.
 type proposeFunc func(ctx context.Context, q feed.Query) (recall.Proposals, degraded.Parts, error)
@@ -77,7 +81,7 @@ type sourceQueue struct {
 
 // homeSupply prepares the sources for a page of that many positions.
 func (s *stages) homeSupply(positions int) *homeSupply {
-	h := &homeSupply{home: &s.stores.Home, stages: s}
+	h := &homeSupply{home: &s.stores.Home, stages: s, mentions: newMentions()}
 	shares := h.home.Pattern.Shares(positions)
 	add := func(source feed.Source, missing degraded.Parts, n int, propose proposeFunc) {
 		h.queues = append(h.queues, &sourceQueue{source: source, missing: missing, propose: propose, n: n, want: shares[source]})
@@ -240,6 +244,9 @@ func (h *homeSupply) candidates(asked []*sourceQueue, r *rounds) []feed.Candidat
 			}
 			c := p.Candidate
 			c.Source = l.source.String()
+			if p.Mention {
+				h.mentions.only[c.ID] = true
+			}
 			if l.source != feed.SourceDiscovery { // those are scored by recall
 				age, n := q.Origin.Sub(time.Unix(c.UpdateTime, 0)), h.affinity[c.Author]
 				score := q.Ranking.Home.Score(l.source, age, p.Reactions, feed.Affinity(n))
@@ -281,6 +288,8 @@ func (h *homeSupply) enough(survivors []feed.Candidate) bool {
 	have := arrange.CountSources(survivors)
 	return !slices.ContainsFunc(h.queues, func(l *sourceQueue) bool { return !l.done && have[l.source] < l.want })
 }
+
+func (h *homeSupply) admits(c *feed.Candidate) bool { return h.mentions.admits(c) }
 
 func (h *homeSupply) arrange(r *rounds) []feed.Ref {
 	r.placeable = r.applyCoRead(false)

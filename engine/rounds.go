@@ -225,7 +225,9 @@ func (r *rounds) check(ctx context.Context) error {
 		c := &r.fresh[i]
 		r.coRead.keepNear(&next, r.isScored(c), r.verdicts[i] == dedup.Unseen)
 		if r.verdicts[i] == dedup.Unseen {
-			r.survivors = append(r.survivors, *c)
+			if r.supply.admits(c) {
+				r.survivors = append(r.survivors, *c)
+			}
 			continue
 		}
 		source := feed.SourceScore

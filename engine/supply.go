@@ -20,6 +20,8 @@ type supply interface {
 	exhausted() bool
 	// enough reports whether each source has filled its share of a page, or has no more.
 	enough(survivors []feed.Candidate) bool
+	// admits reports whether an unseen candidate may be placed. It is called once for each, best first.
+	admits(c *feed.Candidate) bool
 	// arrange builds the list that pages are taken from.
 	arrange(r *rounds) []feed.Ref
 }
@@ -75,6 +77,8 @@ func (f *forYouSupply) ask(ctx context.Context, r *rounds) ([]feed.Candidate, er
 func (f *forYouSupply) exhausted() bool { return f.done }
 
 func (*forYouSupply) enough([]feed.Candidate) bool { return true }
+
+func (*forYouSupply) admits(*feed.Candidate) bool { return true }
 
 func (*forYouSupply) arrange(r *rounds) []feed.Ref {
 	beyond := r.withBeyond()

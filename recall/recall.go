@@ -85,6 +85,9 @@ type Proposal struct {
 	feed.Candidate
 	// Reactions is the weighted number of its likes and comments, see [feed.Reactions].
 	Reactions float64
+	// Mention means that it reaches the agent only because it mentions them: home bounds how many of
+	// these a refresh has.
+	Mention bool
 }
 
 // Proposals is one round of a [Proposer].

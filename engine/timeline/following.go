@@ -34,7 +34,7 @@ func (t *Timelines) Propose(ctx context.Context, q feed.Query) (out recall.Propo
 	if err != nil {
 		return out, 0, err
 	}
-	out.Proposals = convert.Each(boundStrangers(page.Posts), read.proposal)
+	out.Proposals = convert.Each(page.Posts, read.proposal)
 	if page.HasMore {
 		out.Next = formatPosition(page.Next)
 	}
@@ -90,7 +90,7 @@ func (r *pageRead) proposals(ctx context.Context, req Request, since time.Time) 
 }
 
 func (r *pageRead) proposal(c social.Card) recall.Proposal {
-	p := recall.Proposal{Reactions: feed.Reactions(c.Likers, c.Commenters)}
+	p := recall.Proposal{Reactions: feed.Reactions(c.Likers, c.Commenters), Mention: byStranger(&c)}
 	p.ID, p.Group, p.UpdateTime, p.Author = c.ID, c.ID, c.CreatedAt, c.Author.ID
 	head := r.head(&c)
 	p.Story = head.story

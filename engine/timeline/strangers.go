@@ -12,8 +12,6 @@ const (
 	strangersShare = 4
 	// strangersApart is how many other posts are between two of them.
 	strangersApart = strangersShare - 1
-	// strangersInRound is the minimum number of them in a round of home.
-	strangersInRound = 5
 	// watchPage is the number of posts among which a watch counts as many of them as a page of that
 	// size has.
 	watchPage = 20
@@ -76,29 +74,6 @@ func (s *strangers) finish(p *Page, limit int) {
 }
 
 func positionOf(c *social.Card) social.Position { return social.Position{At: c.CreatedAt, ID: c.ID} }
-
-// boundStrangers leaves out of a round of home most mentions by strangers: of one author what a page
-// may have, and of all a quarter of the round.
-func boundStrangers(posts []social.Card) []social.Card {
-	others := 0
-	for i := range posts {
-		if !byStranger(&posts[i]) {
-			others++
-		}
-	}
-	s := strangers{most: max(strangersInRound, others/strangersApart), by: map[string]int{}}
-	return slices.DeleteFunc(posts, func(c social.Card) bool {
-		if !byStranger(&c) {
-			return false
-		}
-		s.by[c.Author.ID]++
-		if s.shown == s.most || s.by[c.Author.ID] > strangersInRound/2 {
-			return true
-		}
-		s.shown++
-		return false
-	})
-}
 
 // counted bounds the mentions by strangers that a watch counts: it must not announce what a timeline
 // leaves out.

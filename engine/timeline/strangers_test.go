@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/engine/enginetest"
-	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social"
 )
 
@@ -32,8 +31,7 @@ func strangersOn(posts []social.Card) (at []int) {
 }
 
 // TestTimelineStrangers checks that mentions by people whom the reader does not follow are a quarter
-// of a page at most, half of these by one of them, and have others between them; and that home gets
-// few of them.
+// of a page at most, half of these by one of them, and have others between them.
 func TestTimelineStrangers(t *testing.T) {
 	t.Parallel()
 	for name, strangers := range map[string]int{"one": 1, "many": 30} {
@@ -61,16 +59,6 @@ func TestTimelineStrangers(t *testing.T) {
 			}
 			slices.Reverse(got)
 			assert.Equal(t, pals, got, "each post of the followed author once, in order")
-
-			home, _, err := n.Timelines.Propose(t.Context(), feed.Query{Agent: "reader", N: 200, Profile: feed.Profile{}})
-			require.NoError(t, err)
-			count := 0
-			for _, p := range home.Proposals {
-				if p.Author != "pal" {
-					count++
-				}
-			}
-			assert.Equal(t, map[int]int{1: 2, 30: 13}[strangers], count, "of %d", len(home.Proposals))
 		})
 	}
 }
