@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -84,6 +83,9 @@ func (c *call) abandonFrom(failed error) (from cache.Call, some bool) {
 	return from, c.RequestID == "" && c.unknown != 0
 }
 
+// clocksApart is more than the clocks of two servers may differ by, see docs/operations.md.
+const clocksApart = 5 * time.Minute
+
 // pop takes a page from the session.
 func (c *call) pop(ctx context.Context, n int) (page, error) {
 	s := c.stages
@@ -118,8 +120,9 @@ func (c *call) replace(ctx context.Context, found *chosen, known bool) (page, er
 func (c *call) read(ctx context.Context, p page) (hydrated, error) {
 	s := c.stages
 	if p.Replayed {
-		// The server that made the page may have a clock that is ahead: what it has shown stays on the page.
-		got, err := s.hydrate(ctx, c.Agent, p.Refs, math.MaxInt64)
+		// The server that made the page may have a clock that is ahead: what it has shown stays on the page,
+		// unless it was given a date beyond that since.
+		got, err := s.hydrate(ctx, c.Agent, p.Refs, s.at().Add(clocksApart).Unix())
 		got.cut(c.Limit) // two equal concurrent calls may both have topped it up
 		got.missing |= s.failOpen.unchecked()
 		return got, err

@@ -25,6 +25,10 @@ func TestRetryClockBehind(t *testing.T) {
 	again, err := r.Feed(t.Context(), ask)
 	require.NoError(t, err)
 	assert.Equal(t, docIDs(first), docIDs(again))
+	r.put(t, aged("new", "", -10*time.Minute))
+	again, err = r.Feed(t.Context(), ask)
+	require.NoError(t, err)
+	assert.NotContains(t, docIDs(again), "new", "it was given a date in the future")
 	ask.RequestID = ""
 	ask.Agent = "u_2"
 	other, err := r.Feed(t.Context(), ask)
