@@ -53,6 +53,7 @@ print((token + b"." + part(hmac.digest(os.environ["FRESHET_AUTH_JWT_SECRET"].enc
 PY
 )
 
+export FRESHET_POPULARITY_HALF_LIVES=1h,2h,6h,1d,2d,7d # so that all weights of a ranking are accepted
 arguments=(--demo --server.addr 127.0.0.1:0 --data_dir "$work/data")
 if [ -n "$services" ]; then
   : "${FRESHET_TEST_REDIS:?start the services first}" "${FRESHET_TEST_ELASTICSEARCH:?}" "${FRESHET_TEST_POSTGRES:?}"
