@@ -90,6 +90,15 @@ func (c *Client) Author(ctx context.Context, id string) (Author, error) {
 	return call[Author](ctx, c, Request{Method: http.MethodGet, Path: v1("authors", id), Repeatable: true})
 }
 
+// AuthorCards calls POST /v1/authors/cards: a card for each of 1 to 100 ids, in their order.
+func (c *Client) AuthorCards(ctx context.Context, ids []string) ([]AgentCard, error) {
+	type asked struct {
+		Authors []string `json:"authors"`
+	}
+	list, err := send[api.AgentCards](ctx, c, Request{Method: http.MethodPost, Path: v1("authors", "cards"), Repeatable: true}, asked{ids})
+	return list.Cards, err
+}
+
 // PutAuthor calls PUT /v1/authors/{id}: the card replaces the previous one, with all fields.
 func (c *Client) PutAuthor(ctx context.Context, id string, card AuthorCard) error {
 	_, err := send[struct{}](ctx, c, Request{Method: http.MethodPut, Path: v1("authors", id), Repeatable: true}, card)

@@ -38,6 +38,7 @@ var sends = map[string]reflect.Type{
 	"PUT /v1/promoted/{id}":                reflect.TypeFor[client.PromotionChange](),
 	"POST /v1/impressions":                 nil, // Seen: ids
 	"POST /v1/agents/{agent_id}/following": nil, // FollowMany: authors
+	"POST /v1/authors/cards":               nil, // AuthorCards: authors
 	"PATCH /v1/items/{id}":                 nil, // PatchItem: a map
 	"PATCH /v1/authors/{id}":               nil, // PatchAuthor: as given
 	"PATCH /v1/circles/{id}":               nil, // PatchCircle: as given

@@ -8,6 +8,7 @@ import (
 
 //nolint:revive // what calls send and answers have, described where the server declares it
 type (
+	AgentCard        = api.AgentCard
 	AgentPage        = api.AgentPage
 	CircleIDPage     = api.CircleIDPage
 	AgentProfile     = api.AgentProfile

@@ -3,11 +3,13 @@ package handler
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"time"
 
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/engine/timeline"
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/social"
 )
@@ -15,6 +17,7 @@ import (
 func (s *server) authorRoutes(route router) {
 	const author = "/v1/authors/:id"
 	reader, owner := s.readerOf(social.CheckAgent), s.owner("id")
+	route(http.MethodPost, "/v1/authors/cards", serveInput(s.gated, s.changer, body(MaxCardsBody, cardsBody{}), s.postAuthorCards))
 	route(http.MethodGet, author, serve(s.work, reader, s.getAuthor))
 	route(http.MethodPut, author, serveInput(s.gated, owner, body(MaxAuthorBody, api.AuthorCard{}), s.putAuthor))
 	route(http.MethodPatch, author, serveInput(s.gated, owner, patchOf[api.AuthorCard](MaxAuthorBody), s.patchAuthor))
@@ -35,6 +38,29 @@ func (s *server) getAuthor(ctx context.Context, c *call, reader string) (any, er
 		return blockedAuthor{info.ID, true}, err
 	}
 	return info, err
+}
+
+// cardsBody is the body of POST /v1/authors/cards.
+type cardsBody struct {
+	Authors []string `json:"authors"`
+}
+
+func (b *cardsBody) check() error {
+	if len(b.Authors) == 0 || len(b.Authors) > MaxCards {
+		return fmt.Errorf("%w: authors must contain 1 to %d ids, not %d", feed.ErrInvalid, MaxCards, len(b.Authors))
+	}
+	for i, id := range b.Authors {
+		if err := feed.CheckAgentID(id); err != nil {
+			return fmt.Errorf("authors[%d]: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// postAuthorCards answers POST /v1/authors/cards.
+func (s *server) postAuthorCards(ctx context.Context, _ *call, reader string, in *cardsBody) (any, error) {
+	cards, err := s.deps.Social.Store.AgentCards(ctx, reader, in.Authors)
+	return api.AgentCards{Cards: cards}, err
 }
 
 // putAuthor answers PUT /v1/authors/{id} with the stored card.

@@ -68,6 +68,7 @@ func naming() map[string]any {
 		"GET /v1/agents/{agent_id}/suggestions": get("/v1/agents/{me}/suggestions?limit=100"),
 		"GET /v1/agents/{agent_id}/blocked":     unnamed("lists whom the caller blocks, for the caller to manage"),
 		"GET /v1/authors/{id}":                  asked,
+		"POST /v1/authors/cards":                asked,
 		"GET /v1/authors/{id}/posts":            get("/v1/authors/{other}/posts", "/v1/authors/{other}/posts?view=grid"),
 		"GET /v1/circles":                       get("/v1/circles?of=joined", "/v1/circles?of=invited", "/v1/circles?of=owned"),
 		"GET /v1/circles/{id}":                  get("/v1/circles/shared", "/v1/circles/first", "/v1/circles/second"),

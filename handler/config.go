@@ -26,7 +26,11 @@ const (
 	// authors in it.
 	MaxFollowsBody = 64 << 10
 	MaxFollows     = 100
-	MaxCircleBody  = 1 << 20 // 5,000 members of 128 characters are 655 KB
+	// MaxCardsBody is the largest body with authors whose cards are read, and MaxCards the number of
+	// them.
+	MaxCardsBody  = 64 << 10
+	MaxCards      = 100
+	MaxCircleBody = 1 << 20 // 5,000 members of 128 characters are 655 KB
 	// MaxItemsBody bounds an upload both as sent and as unpacked.
 	MaxItemsBody = 64 << 20
 )

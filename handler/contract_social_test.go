@@ -351,6 +351,13 @@ func followCases(func(...string) []exchange) map[string]contractRoute {
 			},
 		},
 		"GET /v1/agents/{agent_id}/blocked": lists,
+		"POST /v1/authors/cards": {
+			good: []exchange{{headers: []string{asAgent}, body: `{"authors":["u_2","u_2","@server","unknown"]}`}, {headers: []string{asAdmin}, body: `{"authors":["u_2"]}`}},
+			bad: map[int]exchange{
+				40001: {headers: []string{asAgent}, body: `{"authors":[]}`}, 40004: {headers: []string{asAgent}, body: `{"authors":["a b"]}`},
+				41301: {headers: []string{asAgent}, body: `{"authors":["` + strings.Repeat("x", 64<<10) + `"]}`},
+			},
+		},
 		"PUT " + following: {
 			good: []exchange{follow("u_1", "u_2", asAgent), follow("u_1", "@server", asAdmin)},
 			bad: map[int]exchange{

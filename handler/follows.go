@@ -119,6 +119,9 @@ func (s *server) list(who subject, read func(ctx context.Context, c *call, who, 
 		agents, err := read(ctx, c, who, string(ask.After), ask.Limit+1)
 		var data api.AgentPage
 		data.Agents, data.NextAfter = firstPage(agents, ask.Limit)
+		if err == nil {
+			data.Cards, err = s.deps.Social.Store.AgentCards(ctx, c.agent, data.Agents)
+		}
 		return data, err
 	})
 }

@@ -165,6 +165,7 @@ func matrixRoutes() map[string]any {
 		"POST /v1/timeline/warm":               own,
 		"GET /v1/stream":                       noPost("places and counts; engine's tests hold what is counted"),
 		"GET /v1/authors/{id}":                 noPost("a card and counts; socialtest holds the counts"),
+		"POST /v1/authors/cards":               noPost("cards and counts; socialtest holds whose"),
 		"PUT /v1/authors/{id}":                 own,
 		"PATCH /v1/authors/{id}":               own,
 		"DELETE /v1/authors/{id}":              own,

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -348,7 +349,7 @@ func TestAuthors(t *testing.T) {
 	require.JSONEq(t, `{"changed":true}`, string(f.do(t, "PUT", "/v1/agents/u_3/blocked/u_1", "", as("u_3")).Data))
 	require.Equal(t, `{"code":0,"msg":"success","data":{"id":"u_1","is_blocked":true}}`, f.do(t, "GET", "/v1/authors/u_1", "", as("u_3")).body)
 	require.Equal(t, 40401, f.do(t, "GET", "/v1/authors/u_3", "", asAgent).Code)
-	require.JSONEq(t, `{"agents":["u_1"],"next_after":null}`, string(f.do(t, "GET", "/v1/agents/u_3/blocked", "", as("u_3")).Data))
+	require.JSONEq(t, `{"agents":["u_1"],"next_after":null}`, withoutCards(string(f.do(t, "GET", "/v1/agents/u_3/blocked", "", as("u_3")).Data)))
 	require.Equal(t, 40301, f.do(t, "GET", "/v1/agents/u_3/blocked", "", asAgent).Code, "nobody else's to read")
 	require.JSONEq(t, `{"changed":true}`, string(f.do(t, "DELETE", "/v1/agents/u_3/blocked/u_1", "", as("u_3")).Data))
 	require.Equal(t, 40301, f.do(t, "PUT", "/v1/authors/u_1", `{"name":"Not Ana"}`, as("u_2")).Code)
@@ -360,6 +361,11 @@ func TestAuthors(t *testing.T) {
 	require.Empty(t, data[pageOfEntries](t, f.do(t, "GET", "/v1/authors/u_1/posts", "", as("u_2"))).Items)
 }
 
+var cardsOf = regexp.MustCompile(`"cards":\[[^\]]*\],`)
+
+// withoutCards returns a list of agents without their cards.
+func withoutCards(body string) string { return cardsOf.ReplaceAllString(body, "") }
+
 func TestFollowsAndBlocks(t *testing.T) {
 	t.Parallel()
 	f, _ := socialFixture(t, nil)
@@ -370,11 +376,11 @@ func TestFollowsAndBlocks(t *testing.T) {
 	require.False(t, do("PUT", "following/u_2"))
 	require.True(t, do("PUT", "following/@server"))
 	require.True(t, do("PUT", "following/10086"))
-	require.Equal(t, `{"code":0,"msg":"success","data":{"agents":["10086","@server","u_2"],"next_after":null}}`, f.do(t, "GET", "/v1/agents/u_1/following", "", asAgent).body)
-	require.Equal(t, `{"code":0,"msg":"success","data":{"agents":["10086"],"next_after":"10086"}}`, f.do(t, "GET", "/v1/agents/u_1/following?limit=1", "", asAgent).body)
-	require.Equal(t, `{"code":0,"msg":"success","data":{"agents":["@server","u_2"],"next_after":null}}`, f.do(t, "GET", "/v1/agents/u_1/following?after=10086&limit=2", "", asAdmin).body)
-	require.Equal(t, `{"code":0,"msg":"success","data":{"agents":["u_1"],"next_after":null}}`, f.do(t, "GET", "/v1/agents/u_2/followers", "", as("u_2")).body)
-	require.Equal(t, `{"code":0,"msg":"success","data":{"agents":[],"next_after":null}}`, f.do(t, "GET", "/v1/agents/u_2/following", "", as("u_2")).body)
+	require.Equal(t, `{"code":0,"msg":"success","data":{"agents":["10086","@server","u_2"],"next_after":null}}`, withoutCards(f.do(t, "GET", "/v1/agents/u_1/following", "", asAgent).body))
+	require.Equal(t, `{"code":0,"msg":"success","data":{"agents":["10086"],"next_after":"10086"}}`, withoutCards(f.do(t, "GET", "/v1/agents/u_1/following?limit=1", "", asAgent).body))
+	require.Equal(t, `{"code":0,"msg":"success","data":{"agents":["@server","u_2"],"next_after":null}}`, withoutCards(f.do(t, "GET", "/v1/agents/u_1/following?after=10086&limit=2", "", asAdmin).body))
+	require.Equal(t, `{"code":0,"msg":"success","data":{"agents":["u_1"],"next_after":null}}`, withoutCards(f.do(t, "GET", "/v1/agents/u_2/followers", "", as("u_2")).body))
+	require.Equal(t, `{"code":0,"msg":"success","data":{"agents":[],"next_after":null}}`, withoutCards(f.do(t, "GET", "/v1/agents/u_2/following", "", as("u_2")).body))
 	require.Equal(t, 40301, f.do(t, "GET", "/v1/agents/u_2/followers", "", asAgent).Code)
 	require.Equal(t, 40301, f.do(t, "PUT", "/v1/agents/u_2/following/u_1", "", asAgent).Code)
 	require.True(t, do("DELETE", "following/u_2"))
@@ -450,8 +456,8 @@ func TestCircles(t *testing.T) {
 	require.Equal(t, success(`{"id":"c1","owner":"u_1","name":"Old friends","size":2,"kind":"circle"}`), circle("PUT", "c1", `{"name":"Old friends"}`, asAdmin))
 	require.Equal(t, success(`{"changed":true}`), circle("PUT", "c1/members/u_4", "", asAgent))
 	require.Equal(t, success(`{"changed":false}`), circle("PUT", "c1/members/u_4", "", asAdmin))
-	require.Equal(t, success(`{"agents":["u_2","u_3"],"next_after":"u_3"}`), circle("GET", "c1/members?limit=2", "", asAgent))
-	require.Equal(t, success(`{"agents":["u_4"],"next_after":null}`), circle("GET", "c1/members?limit=2&after=u_3", "", asAgent))
+	require.Equal(t, success(`{"agents":["u_2","u_3"],"next_after":"u_3"}`), withoutCards(circle("GET", "c1/members?limit=2", "", asAgent)))
+	require.Equal(t, success(`{"agents":["u_4"],"next_after":null}`), withoutCards(circle("GET", "c1/members?limit=2&after=u_3", "", asAgent)))
 	require.Equal(t, success(`{"changed":true}`), circle("DELETE", "c1/members/u_2", "", asAgent))
 	require.Equal(t, success(`{"id":"c1","owner":"u_1","name":"Old friends","size":2,"kind":"circle"}`), circle("GET", "c1", "", asAgent))
 	require.Equal(t, success(`{"id":"c1","owner":"u_1","size":0,"kind":"circle"}`), circle("PUT", "c1", `{"members":[]}`, asAgent), "none is an answer, too")
@@ -509,7 +515,7 @@ func TestGroups(t *testing.T) {
 	code(0, "POST", "/v1/posts", `{"caption":"x","audience":{"circles":["club"]}}`, as("u_2"))
 	require.Contains(t, call("GET", "?of=joined", "", as("u_2")), `"id":"club"`)
 	require.Contains(t, call("PATCH", "/club", `{"post":"owner"}`, asAgent), `"name":"Rowers","size":2,"kind":"group","post":"owner"`)
-	require.Equal(t, success(`{"agents":["u_1","u_2"],"next_after":null}`), call("GET", "/club/members", "", as("u_2")))
+	require.Equal(t, success(`{"agents":["u_1","u_2"],"next_after":null}`), withoutCards(call("GET", "/club/members", "", as("u_2"))))
 	require.Contains(t, f.do(t, "POST", "/v1/posts", `{"caption":"x","audience":{"circles":["club"]}}`, as("u_2")).Msg, "only the owner may post to club")
 	code(40301, "PUT", "/v1/circles/club/members/u_3", "", as("u_2"))
 	code(40301, "PUT", "/v1/circles/club/invitations/u_3", "", as("u_2"))

@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"slices"
 	"time"
+
+	"github.com/freshet/freshet/feed/api"
 )
 
 // Author is an author's card.
@@ -26,6 +28,7 @@ type AuthorInfo struct {
 	Followers   int64 `json:"followers"`
 	Following   int64 `json:"following"`
 	IsFollowing bool  `json:"is_following"`
+	FollowsYou  bool  `json:"follows_you"` // the author follows the reader
 	// IsBlocked reports that the reader blocks the author; then only the id is set.
 	IsBlocked bool `json:"is_blocked,omitempty"`
 }
@@ -89,6 +92,9 @@ type Authors interface {
 	// CardsByAuthor returns the id, name and image of authors, in order, as the cards of their posts
 	// have them. An unknown author has only the id.
 	CardsByAuthor(ctx context.Context, ids []string) ([]Author, error)
+
+	// AgentCards returns people as a reader may see them, in order; "" is a call without an agent.
+	AgentCards(ctx context.Context, reader string, ids []string) ([]api.AgentCard, error)
 
 	// EraseAuthor erases an author. When it returns, their card is deleted and their posts are
 	// hidden. It enqueues a job that removes posts and followers with [Authors.EraseSome]. Posts

@@ -10,8 +10,25 @@ import (
 
 // AgentPage is a page of a list of agents, by id.
 type AgentPage struct {
-	Agents    []string `json:"agents"`
-	NextAfter *string  `json:"next_after"` // for the next page; nil on the last page
+	Agents    []string    `json:"agents"`
+	Cards     []AgentCard `json:"cards"`      // one for each of Agents, in their order
+	NextAfter *string     `json:"next_after"` // for the next page; nil on the last page
+}
+
+// AgentCard is a person in a list, as the caller may see them. Of one who is unknown, or who blocks
+// the caller, only the id is set.
+type AgentCard struct {
+	PostAuthor
+	Followers   int64 `json:"followers"`
+	Following   int64 `json:"following"`
+	IsFollowing bool  `json:"is_following"`         // the caller follows them
+	FollowsYou  bool  `json:"follows_you"`          // they follow the caller
+	IsBlocked   bool  `json:"is_blocked,omitempty"` // the caller blocks them; then only name and image are set
+}
+
+// AgentCards is a list of people.
+type AgentCards struct {
+	Cards []AgentCard `json:"cards"` // one for each id that was asked for, in their order
 }
 
 // CircleIDPage is a page of a list of circles, by id.

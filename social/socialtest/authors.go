@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
 )
@@ -25,9 +26,9 @@ func authors(e *env) {
 	e.post("a", social.Audience{}, "mentioned")
 	e.follow("f", "a")
 	e.follow("a", "x")
-	for reader, want := range map[string]int64{"": 1, "stranger": 1, "f": 2, "m": 2, "mentioned": 2, "a": 4} {
+	for reader, want := range map[string]int64{"": 1, "stranger": 1, "x": 1, "f": 2, "m": 2, "mentioned": 2, "a": 4} {
 		got := e.info(reader, "a")
-		require.Equal(e, social.AuthorInfo{Author: card, Posts: want, Followers: 1, Following: 1, IsFollowing: reader == "f"}, got, "%q", reader)
+		require.Equal(e, social.AuthorInfo{Author: card, Posts: want, Followers: 1, Following: 1, IsFollowing: reader == "f", FollowsYou: reader == "x"}, got, "%q", reader)
 	}
 	e.post("quiet", social.Audience{})
 	_, err = e.Author(e.ctx, "stranger", "quiet")
@@ -47,6 +48,49 @@ func authors(e *env) {
 		require.ErrorIs(e, e.PutAuthor(e.ctx, bad, here), feed.ErrBadID)
 	}
 	require.ErrorIs(e, e.PutAuthor(e.ctx, social.Author{ID: "a", Name: strings.Repeat("x", 300)}, here), feed.ErrInvalid)
+}
+
+// agentCards reads the cards of people in every relation to a reader.
+func agentCards(e *env) {
+	all := []string{"author", "friend", "fan", "blocked", "blocker", "both", "unknown", "erased", "author", "me"}
+	for _, id := range []string{"author", "friend", "fan", "blocked", "blocker", "both", "erased"} {
+		e.ok(e.PutAuthor(e.ctx, social.Author{ID: id, Name: "Name of " + id, ImageURL: "https://example.com/" + id, Bio: "not in lists"}, here))
+	}
+	for _, edge := range [][2]string{{"me", "author"}, {"me", "friend"}, {"friend", "me"}, {"fan", "me"}, {"me", "erased"}, {"erased", "me"}, {"x", "author"}} {
+		e.follow(edge[0], edge[1])
+	}
+	for _, pair := range [][2]string{{"me", "blocked"}, {"blocker", "me"}, {"me", "both"}, {"both", "me"}} {
+		e.ok(second(e.Block(e.ctx, pair[0], pair[1])))
+	}
+	e.pass(time.Second)
+	e.ok(e.EraseAgent(e.ctx, "erased"))
+	card := func(id string) api.AgentCard {
+		return api.AgentCard{PostAuthor: api.PostAuthor{ID: id, Name: "Name of " + id, ImageURL: "https://example.com/" + id}}
+	}
+	only := func(id string) api.AgentCard { return api.AgentCard{PostAuthor: api.PostAuthor{ID: id}} }
+	author, friend, fan, blocked, both, erased, me := card("author"), card("friend"), card("fan"), card("blocked"), only("both"), only("erased"), only("me")
+	author.Followers, author.IsFollowing = 2, true
+	friend.Followers, friend.Following, friend.IsFollowing, friend.FollowsYou = 1, 1, true, true
+	fan.Following, fan.FollowsYou = 1, true
+	blocked.IsBlocked, both.IsBlocked = true, true
+	erased.Followers, erased.Following = 1, 1 // until a job has removed their follows
+	me.Followers, me.Following = 3, 3
+	want := []api.AgentCard{author, friend, fan, blocked, only("blocker"), both, only("unknown"), erased, author, me}
+	require.Equal(e, want, must[[]api.AgentCard](e)(e.AgentCards(e.ctx, "me", all)))
+
+	for i := range want {
+		want[i].IsFollowing, want[i].FollowsYou, want[i].IsBlocked = false, false, false
+	}
+	want[4], want[5] = card("blocker"), card("both")
+	require.Equal(e, want, must[[]api.AgentCard](e)(e.AgentCards(e.ctx, "", all)), "without a reader")
+	require.Empty(e, must[[]api.AgentCard](e)(e.AgentCards(e.ctx, "me", nil)))
+	for _, id := range all { // a card and the author's page say the same
+		info, err := e.Author(e.ctx, "me", id)
+		if err == nil && !info.IsBlocked {
+			got := must[[]api.AgentCard](e)(e.AgentCards(e.ctx, "me", []string{id}))[0]
+			require.Equal(e, [3]any{info.Name, info.IsFollowing, info.FollowsYou}, [3]any{got.Name, got.IsFollowing, got.FollowsYou}, id)
+		}
+	}
 }
 
 func celebrities(e *env) {

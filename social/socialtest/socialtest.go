@@ -191,6 +191,7 @@ var checks = []check{
 	{"Authors/cards", authors},
 	{"Authors/counts of posts", postCounts},
 	{"Authors/counts of posts, by many", countedAtOnce},
+	{"Authors/cards of people", agentCards},
 	{"Authors/celebrities", celebrities},
 	{"Authors/erase author", eraseAuthor},
 	{"Authors/erase agent", eraseAgent},

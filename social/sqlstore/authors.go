@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
 )
@@ -98,6 +99,7 @@ func chosen(value int) *bool {
 // standing is the relation of a reader to an author.
 type standing struct {
 	self, follows bool
+	followed      bool // the author follows the reader
 	blocks        bool // the reader blocks the author
 	blocked       bool // one of the two blocks the other
 }
@@ -108,10 +110,11 @@ func (st *standing) between(reader, author string) Reading {
 	return Reading{Statement{
 		`SELECT EXISTS (SELECT 1 FROM follows f LEFT JOIN authors a ON a.id = f.author
 			WHERE f.agent = $1 AND f.author = $2 AND ` + followsNow + `),
+		EXISTS (SELECT 1 FROM follows f LEFT JOIN authors a ON a.id = f.agent WHERE f.agent = $2 AND f.author = $1 AND ` + followedNow + `),
 		` + blocks("$1", "$2") + `, ` + blocks("$2", "$1"),
 		[]any{reader, author},
 	}, func(scan Scan) error {
-		err := scan(&st.follows, &st.blocks, &st.blocked)
+		err := scan(&st.follows, &st.followed, &st.blocks, &st.blocked)
 		st.blocked = st.blocked || st.blocks
 		return err
 	}}
@@ -134,7 +137,7 @@ func (s *Store) Author(ctx context.Context, reader, author string) (social.Autho
 			info = social.AuthorInfo{Author: social.Author{ID: author}, IsBlocked: true}
 			return
 		}
-		info.IsFollowing, info.Posts = st.follows, q.posts(reader, author, st, counts, erased)
+		info.IsFollowing, info.FollowsYou, info.Posts = st.follows, st.followed, q.posts(reader, author, st, counts, erased)
 		if st.self {
 			info.SuggestFromFollows = chosen(suggest)
 		}
@@ -172,6 +175,44 @@ func (s *Store) CardsByAuthor(ctx context.Context, ids []string) ([]social.Autho
 		return nil, s.failed(ctx, "read authors", err)
 	}
 	list := make([]social.Author, len(ids))
+	for i, id := range ids {
+		list[i] = known[id]
+		list[i].ID = id
+	}
+	return list, nil
+}
+
+// agentCards reads the people $2 for the reader $1.
+var agentCards = `SELECT a.id, a.name, a.image_url, a.followers, a.following,
+	EXISTS (SELECT 1 FROM follows f WHERE f.agent = $1 AND f.author = a.id AND ` + followsNow + `),
+	EXISTS (SELECT 1 FROM follows f WHERE f.agent = a.id AND f.author = $1 AND ` + followedNow + `),
+	` + blocks("$1", "a.id") + `, ` + blocks("a.id", "$1") + ` FROM authors a WHERE a.id ` + ofList2
+
+// AgentCards implements [social.Authors].
+func (s *Store) AgentCards(ctx context.Context, reader string, ids []string) ([]api.AgentCard, error) {
+	if len(ids) == 0 {
+		return []api.AgentCard{}, nil
+	}
+	known := make(map[string]api.AgentCard, len(ids))
+	err := s.read(ctx, func(q *Query) {
+		q.each(func(scan Scan) error {
+			var c api.AgentCard
+			var blocked bool
+			err := scan(&c.ID, &c.Name, &c.ImageURL, &c.Followers, &c.Following, &c.IsFollowing, &c.FollowsYou, &c.IsBlocked, &blocked)
+			switch {
+			case blocked:
+				c = api.AgentCard{PostAuthor: api.PostAuthor{ID: c.ID}, IsBlocked: c.IsBlocked}
+			case c.IsBlocked:
+				c = api.AgentCard{PostAuthor: c.PostAuthor, IsBlocked: true}
+			}
+			known[c.ID] = c
+			return err
+		}, agentCards, reader, ids)
+	})
+	if err != nil {
+		return nil, s.failed(ctx, "read authors", err)
+	}
+	list := make([]api.AgentCard, len(ids))
 	for i, id := range ids {
 		list[i] = known[id]
 		list[i].ID = id

@@ -152,6 +152,9 @@ const erasedReader = `coalesce((SELECT e.erased_agent FROM authors e WHERE e.id 
 // followsNow is true for a follow f by the reader $1 of an author a that neither's erasure has ended.
 const followsNow = `f.gone = 0 AND f.at > ` + erasedReader + ` AND f.at > coalesce(a.erased, 0)`
 
+// followedNow is true for a follow f of the reader $1 by an agent a that neither's erasure has ended.
+const followedNow = `f.gone = 0 AND f.at > coalesce(a.erased_agent, 0) AND f.at > coalesce((SELECT e.erased FROM authors e WHERE e.id = $1), 0)`
+
 // ofAuthors joins posts p with their authors a.
 const ofAuthors = `LEFT JOIN authors a ON a.id = p.author`
 

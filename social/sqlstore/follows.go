@@ -78,8 +78,7 @@ func (s *Store) Following(ctx context.Context, agent, reader, after string, n in
 // Followers implements [social.Follows].
 func (s *Store) Followers(ctx context.Context, author, reader, after string, n int) ([]string, error) {
 	return s.page(ctx, `SELECT f.agent FROM follows f LEFT JOIN authors a ON a.id = f.agent
-		WHERE f.author = $1 AND f.gone = 0 AND f.at > coalesce((SELECT e.erased FROM authors e WHERE e.id = $1), 0) AND f.at > coalesce(a.erased_agent, 0)
-		AND f.agent > $2`+notBlocked(`$4`, `f.agent`)+` ORDER BY f.agent LIMIT $3`, author, after, n, reader)
+		WHERE f.author = $1 AND `+followedNow+` AND f.agent > $2`+notBlocked(`$4`, `f.agent`)+` ORDER BY f.agent LIMIT $3`, author, after, n, reader)
 }
 
 // Blocked implements [social.Follows].

@@ -4,7 +4,7 @@ import type { CallOptions, Options } from './options.js';
 import { changes, type Change, type ChangesOptions } from './changes.js';
 import { stream, type News, type StreamOptions } from './stream.js';
 import { Transport } from './transport.js';
-import type { AgentPage, AgentProfile, EventsTaken, FeedEvent, FeedName, Followed, GuestPage, Likes, MutedList, Page, Post, PostPage, Profile, RelatedPage, RouteCall, Suggestions, TilePage } from './types.js';
+import type { AgentCard, AgentPage, AgentProfile, EventsTaken, FeedEvent, FeedName, Followed, GuestPage, Likes, MutedList, Page, Post, PostPage, Profile, RelatedPage, RouteCall, Suggestions, TilePage } from './types.js';
 import { newID } from './wait.js';
 
 /** One call of the feed. */
@@ -245,6 +245,12 @@ export class Client {
   followMany(...given: ForAgent<[authors: string[], options?: CallOptions]>): Promise<Followed> {
     const [agent, authors, options] = withAgent(given, 1);
     return this.#transport.do({ method: 'POST', path: `${agentPath(agent)}/following`, body: { authors }, repeatable: true }, options);
+  }
+
+  /** POST /v1/authors/cards: a card for each of 1 to 100 ids, in their order. */
+  async authorCards(authors: string[], options?: CallOptions): Promise<AgentCard[]> {
+    const { cards } = await this.#transport.do<{ cards: AgentCard[] }>({ method: 'POST', path: '/v1/authors/cards', body: { authors }, repeatable: true }, options);
+    return cards;
   }
 
   /**

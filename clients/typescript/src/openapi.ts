@@ -521,6 +521,33 @@ export interface paths {
         patch: operations["patchAuthor"];
         trace?: never;
     };
+    "/v1/authors/cards": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Read the cards of many people
+         * @description Returns a card for each id, in their order, for the ids of people that an app has from elsewhere. Lists of people carry the same cards.
+         */
+        post: operations["postAuthorCards"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/authors/{id}/posts": {
         parameters: {
             query?: never;
@@ -2422,6 +2449,24 @@ export interface components {
             following: number;
             /** @description Whether the caller follows the author. */
             is_following: boolean;
+            /** @description Whether the author follows the caller. */
+            follows_you: boolean;
+        };
+        /** @description A person in a list. Of one who is unknown, or who blocks the caller, only the id is set. */
+        AgentCard: {
+            id: components["schemas"]["AgentID"];
+            name: string;
+            image_url: string;
+            /** Format: int64 */
+            followers: number;
+            /** Format: int64 */
+            following: number;
+            /** @description Whether the caller follows them. */
+            is_following: boolean;
+            /** @description Whether they follow the caller. */
+            follows_you: boolean;
+            /** @description The caller blocks them. Then only name and image are set. */
+            is_blocked?: boolean;
         };
         AuthorPage: {
             /** @description The posts, or tiles with `view=grid`, newest first. */
@@ -3962,6 +4007,8 @@ export interface components {
         };
         AgentsAnswerData: {
             agents: components["schemas"]["AgentID"][];
+            /** @description A card for each of `agents`, in their order. */
+            cards: components["schemas"]["AgentCard"][];
             /** @description The `after` for the next page. Null on the last page. */
             next_after: string | null;
         };
@@ -4139,6 +4186,19 @@ export interface components {
             image_url?: string | null;
             bio?: string | null;
             suggest_from_follows?: boolean | null;
+        };
+        PostAuthorCardsRequest: {
+            authors: components["schemas"]["AgentID"][];
+        };
+        PostAuthorCardsAnswerData: {
+            cards: components["schemas"]["AgentCard"][];
+        };
+        PostAuthorCardsAnswer: {
+            /** @constant */
+            code: 0;
+            /** @constant */
+            msg: "success";
+            data: components["schemas"]["PostAuthorCardsAnswerData"];
         };
         FollowManyRequest: {
             authors: components["schemas"]["AgentID"][];
@@ -5725,6 +5785,47 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PutAuthorAnswer"];
+                };
+            };
+            400: components["responses"]["BadBodyOrID"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["WrongType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    postAuthorCards: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 64 KiB. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PostAuthorCardsRequest"];
+            };
+        };
+        responses: {
+            /** @description The cards. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["CallID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PostAuthorCardsAnswer"];
                 };
             };
             400: components["responses"]["BadBodyOrID"];

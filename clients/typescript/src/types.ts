@@ -79,6 +79,7 @@ export type Profile = Data<'/v1/agents/{agent_id}/profile', 'put'>;
 export type AgentProfile = Data<'/v1/agents/{agent_id}/profile', 'get'>;
 
 /** A page of agents by id. `next_after` is for the next page, null on the last one. */
+export type AgentCard = AgentPage['cards'][number];
 export type AgentPage = Data<'/v1/agents/{agent_id}/blocked', 'get'>;
 
 /** How many authors were newly followed, and which were refused. */
