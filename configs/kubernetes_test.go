@@ -70,3 +70,32 @@ func TestMistypedVariablesReported(t *testing.T) {
 		}
 	}
 }
+
+// TestKeysWrittenAsBooleans loads keys as Helm and other writers of YAML 1.1 pass them on: there y, n,
+// on and off are booleans, also as names.
+func TestKeysWrittenAsBooleans(t *testing.T) {
+	words := map[string]string{"y": "true", "yes": "true", "on": "true", "n": "false", "no": "false", "off": "false"}
+	found := 0
+	for _, key := range configs.Keys() {
+		section, name, _ := strings.Cut(key, ".")
+		written := words[name]
+		if written == "" {
+			continue
+		}
+		found++
+		_, err := configs.Load(configs.Options{Path: file(t, fmt.Sprintf("%s: {%q: [x]}", section, written))})
+		require.ErrorContains(t, err, key+" must be ", "the value of %s.%s", section, written)
+	}
+	assert.NotZero(t, found)
+
+	c, err := configs.Load(configs.Options{Path: file(t, `{impressions: {"true": seen}, social: {"false": true}, recall: {false: 300}}`)})
+	require.NoError(t, err)
+	assert.Equal(t, "seen", c.Impressions.On)
+	assert.True(t, c.Social.Off)
+	assert.Equal(t, 300, c.Recall.N)
+
+	_, err = configs.Load(configs.Options{Path: file(t, `impressions: {on: seen, "true": served}`)})
+	require.ErrorContains(t, err, "impressions.true is impressions.on, as a writer of YAML 1.1 such as Helm passes it on; keep one of the two")
+	_, err = configs.Load(configs.Options{Path: file(t, `redis: {"true": x}`)})
+	require.ErrorContains(t, err, "redis.true is not a key")
+}

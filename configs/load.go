@@ -68,10 +68,34 @@ func applyFile(c *Config, name string, data []byte) Problems {
 	for _, key := range flatten("", false, sections, values) {
 		problems = append(problems, Problem{Key: key, Source: name, Message: "must be written as nested sections, without dots in a name"})
 	}
+	problems = append(problems, restoreWords(name, values)...)
 	if len(problems) > 0 {
 		return problems
 	}
 	return layer{values, func(string) string { return name }}.apply(c)
+}
+
+// words are the names of keys that YAML 1.1 reads as booleans. This program reads YAML 1.2, but files
+// may have passed through a program that does not, such as Helm, which writes recall.n as recall.false.
+var words = map[string][]string{"true": {"y", "yes", "on"}, "false": {"n", "no", "off"}}
+
+// restoreWords gives values of such keys their names back.
+func restoreWords(source string, values map[string]any) (problems Problems) {
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		end := strings.LastIndex(key, delimiter) + 1
+		for _, word := range words[key[end:]] {
+			meant := key[:end] + word
+			if _, known := byKey[meant]; !known {
+				continue
+			}
+			if _, twice := values[meant]; twice {
+				problems = append(problems, Problem{key, source, "is " + meant + ", as a writer of YAML 1.1 such as Helm passes it on; keep one of the two"})
+			}
+			values[meant] = values[key]
+			delete(values, key)
+		}
+	}
+	return problems
 }
 
 // readYAML parses one document, and rejects a second one.

@@ -3,6 +3,7 @@ package configs
 import (
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/freshet/freshet/feed"
@@ -125,11 +126,17 @@ func (c Config) checkSocial(p *Problems) {
 	}
 }
 
+// isPostgresSocket reports whether a URL names the directory of a socket in place of a host.
+func isPostgresSocket(u *url.URL) bool {
+	named := u.Scheme == "postgres" || u.Scheme == "postgresql"
+	return named && u.Host == "" && strings.HasPrefix(u.Query().Get("host"), "/") && !lateUser(u)
+}
+
 func (c Config) checkPostgres(p *Problems) {
 	u, err := url.Parse(c.Postgres.URL)
 	switch {
-	case err != nil || !isServer(u, "postgres", "postgresql"):
-		p.add("postgres.url", "must be postgres://user:password@host:port/database; in a user or password, %s", inUsers)
+	case err != nil || !isServer(u, "postgres", "postgresql") && !isPostgresSocket(u):
+		p.add("postgres.url", "must be postgres://user:password@host:port/database, or postgres://user@/database?host=/directory for the socket in a directory; in a user or password, %s", inUsers)
 	case u.Query().Has("password"):
 		p.add("postgres.url", "must have its password before the host, postgres://user:password@host:port/database: there it is kept out of logs")
 	case u.Query().Has("pool_max_conns"):

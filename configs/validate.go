@@ -147,7 +147,11 @@ func (s Server) check(p *Problems) {
 // hostPort returns what is wrong with an address, or ""; listen allows an empty host (every
 // address) and port 0 (any free one).
 func hostPort(addr string, listen bool) string {
-	form := "must be host:port, such as 127.0.0.1:6379, not " + strconv.Quote(mask(addr))
+	examples := "redis-1:6379 or [fd00::1]:6379"
+	if listen {
+		examples = "127.0.0.1:8080 or [::1]:8080"
+	}
+	form := "must be host:port, such as " + examples + ", not " + strconv.Quote(mask(addr))
 	host, port, err := net.SplitHostPort(addr)
 	lacksHost := host == "" && !listen
 	if err != nil || lacksHost || strings.ContainsAny(host, "/@ ") {

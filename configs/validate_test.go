@@ -27,6 +27,7 @@ func TestValidateRefuses(t *testing.T) {
 		says     string
 	}{
 		"addr without a port":      {change: func(c *C) { c.Server.Addr = "127.0.0.1" }, key: "server.addr", says: "host:port"},
+		"addr of IPv6 alone":       {change: func(c *C) { c.Server.Addr = "::" }, key: "server.addr", says: "[::1]:8080"},
 		"addr with a big port":     {change: func(c *C) { c.Server.Addr = "127.0.0.1:70000" }, key: "server.addr", says: "host:port"},
 		"no request timeout":       {change: func(c *C) { c.Server.RequestTimeout = 0 }, key: "server.request_timeout", says: "1ms to 30s, not 0s"},
 		"negative shutdown":        {change: func(c *C) { c.Server.ShutdownTimeout = -1 }, key: "server.shutdown_timeout"},
@@ -62,6 +63,8 @@ func TestValidateRefuses(t *testing.T) {
 			c.Postgres.URL = "postgres://127.0.0.1/freshet"
 		}, key: "postgres.url", says: "set redis.url, too"},
 		"postgres of another form":          {services: true, change: func(c *C) { c.Postgres.URL = "host=127.0.0.1" }, key: "postgres.url", says: "postgres://user:password@host:port/database"},
+		"postgres without a host":           {services: true, change: func(c *C) { c.Postgres.URL = "postgres:///db" }, key: "postgres.url", says: "postgres://user@/database?host=/directory"},
+		"postgres with a host in its query": {services: true, change: func(c *C) { c.Postgres.URL = "postgres:///db?host=a" }, key: "postgres.url", says: "postgres://user@/database?host=/directory"},
 		"lists in Redis without PostgreSQL": {change: func(c *C) { c.Timeline.RedisURL = "redis://a" }, key: "timeline.redis_url", says: "postgres.url"},
 		"a bad URL of the lists' Redis":     {services: true, change: func(c *C) { c.Timeline.RedisURL = "a:1" }, key: "timeline.redis_url", says: "redis://"},
 		"a database of a cluster of lists":  {services: true, change: func(c *C) { c.Timeline.RedisURL = "redis://a:1/2?addr=b:1" }, key: "timeline.redis_url", says: "cluster"},
@@ -152,6 +155,8 @@ func TestValidateAllows(t *testing.T) {
 		}},
 		"jwt on every address":            {change: func(c *C) { c.Server.Addr, c.Auth.Mode, c.Auth.JWT.Secret = ":8080", "jwt", strings.Repeat("s", 32) }},
 		"a number of connections":         {services: true, change: func(c *C) { c.Postgres.URL = "postgres://h/db?pool_max_conns=5" }},
+		"a socket of PostgreSQL":          {services: true, change: func(c *C) { c.Postgres.URL = "postgres:///db?host=/var/run/postgresql" }},
+		"a socket, with a user":           {services: true, change: func(c *C) { c.Postgres.URL = "postgresql://u:p@/db?host=/var/run/postgresql&port=5433" }},
 		"jwt with a key file":             {change: func(c *C) { c.Auth.Mode, c.Auth.JWT.JWKS = "jwt", "keys.json" }},
 		"header mode on IPv6 loopback":    {change: func(c *C) { c.Server.Addr = "[::1]:0" }},
 		"header mode on localhost":        {change: func(c *C) { c.Server.Addr = "localhost:8080" }},

@@ -197,3 +197,15 @@ func TestCreatedDatabasesLogged(t *testing.T) {
 	assert.Contains(t, log, `databases=[catalog.db]`)
 	assert.Contains(t, log, "level=WARN", "other databases have data: something is missing")
 }
+
+// TestNetworkFileSystemLogged checks that a start says that databases are on a file system of a network.
+func TestNetworkFileSystemLogged(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	b := newBuilder(embedded(t), []Option{WithLogger(slog.New(slog.NewTextHandler(&log, nil)))})
+	b.logNetwork("")
+	assert.Empty(t, log.String())
+	b.logNetwork("nfs")
+	assert.Contains(t, log.String(), "level=WARN")
+	assert.Contains(t, log.String(), "file_system=nfs")
+}

@@ -87,6 +87,7 @@ func (b *builder) inspect(ctx context.Context) error {
 		}
 		b.log.Log(ctx, level, "data_dir lacks databases; they are created empty", "data_dir", b.root(), "databases", missing)
 	}
+	b.logNetwork(datadir.Network(b.cfg, b.root()))
 	if !b.cfg.UsesPostgres() {
 		return nil
 	}
@@ -103,6 +104,13 @@ func (b *builder) inspect(ctx context.Context) error {
 		return nil
 	}
 	return err
+}
+
+// logNetwork warns if databases are on a file system of a network; kind is "" if they are not.
+func (b *builder) logNetwork(kind string) {
+	if kind != "" {
+		b.log.Warn(datadir.NetworkRisk, "data_dir", b.root(), "file_system", kind, "fix", datadir.NetworkAdvice)
+	}
 }
 
 // start starts the work that needs the whole system, and opens its routes.

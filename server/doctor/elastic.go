@@ -142,7 +142,11 @@ func (d *doctor) checkIndexSettings(ctx context.Context, client esindex.Client) 
 		if s.Breaks {
 			level = Broken
 		}
-		d.report(level, what, "remove the setting from the index and from its template, unless it is intended", "%s of %s is %s: %s", s.Name, s.Index, s.Value, s.Effect)
+		fix := "remove the setting from the index and from its template, unless it is intended"
+		if s.Name == "index.blocks.read_only_allow_delete" { // it would come back
+			fix = "free or add disk space, or add a data node; if it stays although there is room, remove it"
+		}
+		d.report(level, what, fix, "%s of %s is %s: %s", s.Name, s.Index, s.Value, s.Effect)
 	}
 	if len(found) == 0 {
 		d.report(OK, what, "", "no index has a setting that prevents writes or searches")

@@ -126,6 +126,7 @@ func TestDoctorExternalIndexSettings(t *testing.T) {
 		{index, "index.blocks.write", `true`, []Level{Broken}, "nothing can be written"},
 		{esindex.Rankings(index), "index.blocks.read_only", `true`, []Level{Broken}, "nothing can be written"},
 		{index, "index.blocks.read", `true`, []Level{Broken}, "nothing can be searched"},
+		{index, "index.blocks.read_only_allow_delete", `true`, []Level{Broken}, "sets it when a disk is full"},
 	} {
 		set := func(value string) {
 			body := fmt.Appendf(nil, `{%q:%s}`, tt.setting, value)
@@ -137,6 +138,8 @@ func TestDoctorExternalIndexSettings(t *testing.T) {
 		set("null")
 		assert.Equal(t, tt.want, levels(d.findings, "elasticsearch index settings"), "%v", d.findings)
 		assert.Contains(t, d.findings[0].Detail, tt.says)
+		comesBack := strings.HasSuffix(tt.setting, "allow_delete") // while its disk is full
+		assert.Equal(t, comesBack, strings.Contains(d.findings[0].Fix, "disk space"), d.findings[0].Fix)
 	}
 }
 

@@ -28,3 +28,15 @@ func TestRoomScarce(t *testing.T) {
 	assert.LessOrEqual(t, has.freeBytes, has.bytes)
 	assert.LessOrEqual(t, has.freeInodes, has.inodes)
 }
+
+func TestNetworkFileSystemReported(t *testing.T) {
+	t.Parallel()
+	var d doctor
+	d.reportNetwork("")
+	assert.Empty(t, d.findings)
+	d.reportNetwork("nfs")
+	require.Len(t, d.findings, 1)
+	assert.Equal(t, Warning, d.findings[0].Level)
+	assert.Contains(t, d.findings[0].Detail, "which damages SQLite's databases (nfs)")
+	assert.Contains(t, d.findings[0].Fix, "a disk of this machine")
+}

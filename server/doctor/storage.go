@@ -46,7 +46,15 @@ func (d *doctor) checkDataDir(ctx context.Context) {
 		return
 	}
 	d.reportWritable(what, dir, dir+" is writable")
+	d.reportNetwork(datadir.Network(d.cfg, dir))
 	d.checkFiles(ctx, dir)
+}
+
+// reportNetwork reports databases on a file system of a network; kind is "" if they are not.
+func (d *doctor) reportNetwork(kind string) {
+	if kind != "" {
+		d.report(Warning, "data_dir", datadir.NetworkAdvice, "%s (%s)", datadir.NetworkRisk, kind)
+	}
 }
 
 // moreSpace is the fix if a disk is full: without an inode no file can be created either.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/jobs"
 	"github.com/freshet/freshet/social/postgres"
 	"github.com/freshet/freshet/social/socialtest"
 )
@@ -198,4 +199,36 @@ func TestMigrateSequenceBehind(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, r.Schema.Known, r.Schema.Found)
 	require.Empty(t, r.Schema.Problems)
+}
+
+// TestTablesSuitEveryDatabase checks what databases differ in. An upgrade of the C library or of ICU
+// damages no index: texts in indexes are compared by bytes, or are words of lower-case letters, whose
+// order no version changes. A publication of all tables, by which other systems follow the database,
+// refuses no change: what is changed has a primary key.
+func TestTablesSuitEveryDatabase(t *testing.T) {
+	url := testenv.ReusedPostgres(t)
+	open(t, url, social.Options{})
+	conn, err := pgx.Connect(t.Context(), url)
+	require.NoError(t, err)
+	defer func() { _ = conn.Close(t.Context()) }()
+	names := func(text string) []string {
+		rows, err := conn.Query(t.Context(), text)
+		require.NoError(t, err)
+		all, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		require.NoError(t, err)
+		return all
+	}
+	assert.Equal(t, []string{"jobs.kind", "mutes.kind"}, names(`SELECT DISTINCT c.relname || '.' || ta.attname FROM pg_index i
+		JOIN pg_class c ON c.oid = i.indrelid AND c.relnamespace = current_schema()::regnamespace
+		JOIN pg_attribute ia ON ia.attrelid = i.indexrelid JOIN pg_collation co ON co.oid = ia.attcollation AND co.collname <> 'C'
+		JOIN pg_attribute ta ON ta.attrelid = c.oid AND ta.attname = ia.attname ORDER BY 1`))
+	words := []string{string(social.MuteCircle), string(social.MuteInviter)}
+	for _, kind := range jobs.Kinds() {
+		words = append(words, string(kind))
+	}
+	for _, word := range words {
+		assert.Regexp(t, "^[a-z]+$", word)
+	}
+	assert.Equal(t, []string{"freshet_schema"}, names(`SELECT c.relname FROM pg_class c WHERE c.relnamespace = current_schema()::regnamespace
+		AND c.relkind = 'r' AND c.relpersistence = 'p' AND NOT EXISTS (SELECT 1 FROM pg_index i WHERE i.indrelid = c.oid AND i.indisprimary)`), "its row is written once")
 }

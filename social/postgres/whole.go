@@ -104,7 +104,7 @@ const (
 	noRights    = "the user %s lacks privileges: %s"
 	rightsFix   = "let the user own the tables (ALTER TABLE … OWNER TO …), or grant these privileges"
 	filtered    = "row-level security hides rows from this user in %s"
-	filteredFix = "ALTER TABLE … DISABLE ROW LEVEL SECURITY, or let the user own the tables"
+	filteredFix = "ALTER TABLE … DISABLE ROW LEVEL SECURITY, or let the user own the tables, with NO FORCE ROW LEVEL SECURITY"
 	noTouched   = "these triggers are missing or off: %s. Pages are answered without the copy of posts and relations in memory, which takes longer"
 	touchedFix  = "ALTER TABLE … ENABLE TRIGGER …, or create them as in social/postgres/migrations/00017_touched.sql"
 	slow        = "these indexes are missing: %s. Queries read more than necessary"

@@ -200,7 +200,10 @@ func TestUnusableTablesRefused(t *testing.T) {
 		"tables that are only read":  {[]string{strings.ReplaceAll(grant, ", INSERT, UPDATE, DELETE", ""), "SET LOCAL ROLE " + role}, "lacks privileges: DELETE on authors", false},
 		"tables that may be used":    {[]string{grant, "SET LOCAL ROLE " + role}, "", true},
 		"rows are hidden":            {[]string{grant, "ALTER TABLE posts ENABLE ROW LEVEL SECURITY", "SET LOCAL ROLE " + role}, "hides rows from this user in posts", false},
-		"migrations, of another":     {[]string{grant, fmt.Sprint("DELETE FROM freshet_migrations WHERE version_id = ", newest(t)), "SET LOCAL ROLE " + role}, "ownership of posts", false},
+		"rows are hidden from the owner": {[]string{
+			grant, "ALTER TABLE posts OWNER TO " + role, "ALTER TABLE posts ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY", "SET LOCAL ROLE " + role,
+		}, "hides rows from this user in posts", false},
+		"migrations, of another": {[]string{grant, fmt.Sprint("DELETE FROM freshet_migrations WHERE version_id = ", newest(t)), "SET LOCAL ROLE " + role}, "ownership of posts", false},
 		"the sequence is behind": {[]string{
 			"INSERT INTO jobs (id, kind, key, generation, priority, state, due, run_at, attempts, error, lease, leased_generation, leased_till, finished) OVERRIDING SYSTEM VALUE VALUES (7, 'a', 'b', 0, 0, 'dead', 0, 0, 0, '', 0, 0, 0, 0)",
 		}, "the sequence of jobs.id is behind", true},

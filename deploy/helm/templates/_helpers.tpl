@@ -40,6 +40,9 @@ securityContext:
 {{- end }}
 
 {{- define "freshet.container" -}}
+{{- if not (kindIs "string" .Values.image.tag) }}
+{{- fail "image.tag must be in quotes: YAML reads 1.10 as 1.1, and 20261130 as 2.026113e+07" }}
+{{- end -}}
 image: {{ printf "%s:%s" .Values.image.repository (default .Chart.AppVersion .Values.image.tag) | quote }}
 imagePullPolicy: {{ .Values.image.pullPolicy }}
 securityContext:

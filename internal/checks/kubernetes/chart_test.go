@@ -149,6 +149,55 @@ func TestChartRefusesServersWithoutServices(t *testing.T) {
 	require.ErrorContains(t, err, "config must have redis.url and elasticsearch.addresses")
 }
 
+// TestChartRefusesNumberAsTag checks values that are text: YAML reads 20261130 and 1.10 as numbers, and
+// nobody can tell what was written.
+func TestChartRefusesNumberAsTag(t *testing.T) {
+	for _, tag := range []string{"20261130", "1.10", "true"} {
+		_, err := render(t, "image: {tag: "+tag+"}")
+		require.ErrorContains(t, err, "image.tag must be in quotes", tag)
+	}
+	text, err := render(t, "image: {tag: '20261130'}")
+	require.NoError(t, err)
+	assert.Contains(t, text, `image: "freshet:20261130"`)
+}
+
+// TestChartDoctorMayTakeLonger checks that a migration that takes longer than usual can have its time.
+func TestChartDoctorMayTakeLonger(t *testing.T) {
+	text, err := render(t, "doctor: {activeDeadlineSeconds: 3600000}")
+	require.NoError(t, err)
+	for _, o := range objects(t, text) {
+		if job, ok := o.(*batchv1.Job); ok {
+			assert.Equal(t, int64(3_600_000), *job.Spec.ActiveDeadlineSeconds)
+			return
+		}
+	}
+	t.Fatal("no job is rendered")
+}
+
+// TestChartPassesSettingsOn checks that settings arrive as they were written: Helm reads YAML 1.1, where
+// on, off and n are booleans, and numbers as floats.
+func TestChartPassesSettingsOn(t *testing.T) {
+	text, err := render(t, "config: {impressions: {on: seen}, social: {off: true}, recall: {n: 300}, dedup: {daily_capacity: 20000000, false_positive_rate: 0.001}}")
+	require.NoError(t, err)
+	for _, o := range objects(t, text) {
+		m, ok := o.(*corev1.ConfigMap)
+		if !ok {
+			continue
+		}
+		path := filepath.Join(t.TempDir(), "freshet.yaml")
+		require.NoError(t, os.WriteFile(path, []byte(m.Data["freshet.yaml"]), 0o600))
+		c, err := configs.Load(configs.Options{Path: path, Environ: []string{"FRESHET_AUTH_JWT_SECRET=" + strings.Repeat("s", 32)}})
+		require.NoError(t, err)
+		assert.Equal(t, "seen", c.Impressions.On)
+		assert.True(t, c.Social.Off)
+		assert.Equal(t, 300, c.Recall.N)
+		assert.Equal(t, 20_000_000, c.Dedup.DailyCapacity)
+		assert.InDelta(t, 0.001, c.Dedup.FalsePositiveRate, 0)
+		return
+	}
+	t.Fatal("no configuration is rendered")
+}
+
 // TestChartRenders checks each variant: all objects are of the API, select what they should, and start
 // servers with a configuration that they accept, without rights that they do not need.
 func TestChartRenders(t *testing.T) {
