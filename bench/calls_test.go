@@ -17,7 +17,7 @@ import (
 // process. The published figures are measured by the freshet-bench command.
 
 // started is a system with items and a running session store and recorder.
-func started(b *testing.B, mode string, n int) *system {
+func started(b *testing.B, mode string, n int, change ...func(*configs.Config)) *system {
 	b.Helper()
 	o := embeddedOptions()
 	if mode == Services {
@@ -32,6 +32,9 @@ func started(b *testing.B, mode string, n int) *system {
 		run.meter = &run.services
 	} else {
 		cfg = run.embeddedConfig(filepath.Join(run.dir, "calls"))
+	}
+	for _, f := range change {
+		f(&cfg)
 	}
 	s, err := run.serve(b.Context(), cfg)
 	require.NoError(b, err)

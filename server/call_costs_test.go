@@ -239,9 +239,7 @@ func costsOf(t *testing.T, cfg configs.Config, m *meter) map[string]costs {
 	filled = open(t, cfg, WithClock(at(noon).Now), WithRecorder(dedup.RecorderConfig{Linger: time.Hour}))
 	if m != nil {
 		// A write leaves a mark that prevents caching for some seconds.
-		marks, err := filled.clients.redis.Keys(t.Context(), cfg.Redis.KeyPrefix+"feed:item:*").Result()
-		require.NoError(t, err)
-		require.NoError(t, filled.clients.redis.Del(t.Context(), marks...).Err())
+		clearCache(t, filled, "item")
 	}
 	cheapest := map[string]costs{}
 	for _, call := range costlyCalls {

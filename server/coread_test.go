@@ -120,9 +120,7 @@ func TestCoReadersCounted(t *testing.T) {
 	}
 	require.NoError(t, a.Flush(t.Context()))
 	// A write leaves a mark that prevents caching for some seconds.
-	marks, err := a.clients.redis.Keys(t.Context(), cfg.Redis.KeyPrefix+"feed:item:*").Result()
-	require.NoError(t, err)
-	require.NoError(t, a.clients.redis.Del(t.Context(), marks...).Err())
+	clearCache(t, a, "item")
 	for _, agent := range []string{"u_2", "u_3", "nobody"} { // caches contents and profiles, and loads scripts
 		ask(t, a, refresh(agent, 20))
 		ask(t, a, refresh(agent, 20))
@@ -133,7 +131,7 @@ func TestCoReadersCounted(t *testing.T) {
 	on := len(h.take())
 	h.ask(t, a, refresh("nobody", 5))
 	assert.Len(t, h.take(), on-1)
-	_, err = a.ranking.Change(t.Context(), ranking.Change{By: "test", Why: "off", Edit: func(r *feed.Ranking) error { r.CoRead.Weight = 0; return nil }})
+	_, err := a.ranking.Change(t.Context(), ranking.Change{By: "test", Why: "off", Edit: func(r *feed.Ranking) error { r.CoRead.Weight = 0; return nil }})
 	require.NoError(t, err)
 	h.take()
 	h.ask(t, a, refresh("u_3", 5))

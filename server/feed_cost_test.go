@@ -80,9 +80,7 @@ func TestRedisRoundTripBudget(t *testing.T) {
 	}
 	waitSettled(t, a)
 	// A write leaves a mark that prevents caching for some seconds.
-	marks, err := a.clients.redis.Keys(t.Context(), cfg.Redis.KeyPrefix+"feed:item:*").Result()
-	require.NoError(t, err)
-	require.NoError(t, a.clients.redis.Del(t.Context(), marks...).Err())
+	clearCache(t, a, "item")
 	// Warm up: build lists, cache contents and cards, load scripts and read shard counts.
 	ask(t, a, engine.Request{Agent: "warm", Action: engine.ActionRefresh, Limit: 5, RequestID: "r"})
 	for _, reader := range []string{"warm", "u"} {

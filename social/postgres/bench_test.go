@@ -45,6 +45,10 @@ func BenchmarkCreatePost(b *testing.B) {
 	}
 }
 
+func BenchmarkChanges(b *testing.B) {
+	socialtest.BenchmarkChanges(b, func(o social.Options) social.Store { return open(b, testenv.Postgres(b), o) })
+}
+
 func BenchmarkReply(b *testing.B) {
 	socialtest.BenchmarkReply(b, open(b, testenv.Postgres(b), social.Options{}))
 }

@@ -137,7 +137,7 @@ func TestNoFullTableScans(t *testing.T) {
 // prepared statement for their values, then switches to a generic plan, also where lists are
 // short.
 func TestShortListsGenericPlan(t *testing.T) {
-	s, err := Open(t.Context(), Config{URL: testenv.Postgres(t) + "&pool_max_conns=1"}, social.Options{})
+	s, err := Open(t.Context(), Config{URL: testenv.Postgres(t) + "&pool_max_conns=1"}, social.Options{KeepChanges: time.Hour})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	fill(t, s)

@@ -2,6 +2,7 @@ package socialtest
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -22,6 +23,33 @@ func BenchmarkFollowAll(b *testing.B, s social.Store) {
 		}
 	}
 	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "edges/s")
+}
+
+// BenchmarkChanges compares publishing with and without changes that are kept. The two take turns, and
+// "ratio" is that of the tenths of the calls that took the least, which hardly depends on what else the
+// machine does.
+func BenchmarkChanges(b *testing.B, open func(social.Options) social.Store) {
+	stores := [2]social.Store{open(social.Options{KeepChanges: keepChanges}), open(social.Options{})}
+	var took [2][]float64
+	for i := 0; b.Loop(); i++ {
+		for turn := range stores {
+			which := (i + turn) % 2
+			p := social.Post{Author: fmt.Sprint("author", i%16), Caption: "Two sentences. #Like so", Audience: public()}
+			begun := time.Now()
+			_, _, err := stores[which].CreatePost(b.Context(), p, social.Creation{})
+			took[which] = append(took[which], float64(time.Since(begun).Microseconds()))
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	for which := range took {
+		slices.Sort(took[which])
+	}
+	tenth := len(took[0]) / 10
+	b.ReportMetric(took[0][tenth], "with-us")
+	b.ReportMetric(took[1][tenth], "without-us")
+	b.ReportMetric(took[0][tenth]/took[1][tenth], "ratio")
 }
 
 // BenchmarkReply measures publishing replies under one post.

@@ -39,6 +39,10 @@ func BenchmarkCreatePost(b *testing.B) {
 	}
 }
 
+func BenchmarkChanges(b *testing.B) {
+	socialtest.BenchmarkChanges(b, func(o social.Options) social.Store { return open(b, filepath.Join(b.TempDir(), "s.db"), o) })
+}
+
 func BenchmarkReply(b *testing.B) {
 	socialtest.BenchmarkReply(b, open(b, filepath.Join(b.TempDir(), "s.db"), social.Options{}))
 }

@@ -201,22 +201,40 @@ func (t *Tx) change(c social.Change) {
 func (t *Tx) writeChanges() {
 	switch {
 	case len(t.changes) == 0:
-	case t.opts.KeepChanges > 0:
+	case t.opts.KeepChanges <= 0 && !t.unkept:
+		// No cursor continues over a change that was not kept.
+		t.later(`UPDATE changes_state SET epoch = '' WHERE one AND epoch <> ''`)
+	case t.opts.KeepChanges <= 0:
+	case len(t.changes) == 1:
+		t.writeChange(t.changes[0])
+	default:
 		n := len(t.changes)
 		types, agents, others, objects, parents := make([]string, n), make([]string, n), make([]string, n), make([]string, n), make([]string, n)
 		for i, c := range t.changes {
 			types[i], agents[i], others[i], objects[i], parents[i] = string(c.Type), c.Agent, c.Other, c.Object, c.Parent
 		}
-		// It is later than the erasures of agents whose rows are locked, whatever the clocks: else it would
-		// be taken for one of before.
 		t.later(`INSERT INTO changes (at, type, agent, other, object, parent)
 			SELECT greatest($1::bigint, coalesce((SELECT max(a.erased) + 1 FROM authors a WHERE a.id IN (
-				CASE WHEN d.type IN ('post.updated', 'post.deleted') THEN '' ELSE d.agent END, CASE WHEN d.object = '' THEN d.other ELSE '' END)), 0)), d.* FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[]) d (type, agent, other, object, parent) WHERE true`,
+				CASE WHEN d.type IN ('post.updated', 'post.deleted') THEN '' ELSE d.agent END, CASE WHEN d.object = '' THEN d.other ELSE '' END)), 0)), d.*
+			FROM unnest((SELECT $2::text[]), (SELECT $3::text[]), (SELECT $4::text[]), (SELECT $5::text[]), (SELECT $6::text[])) d (type, agent, other, object, parent) WHERE true`,
 			social.Stamp(t.now), Table{types, agents, others, objects, parents})
-	case !t.unkept:
-		// No cursor continues over a change that was not kept.
-		t.later(`UPDATE changes_state SET epoch = '' WHERE one AND epoch <> ''`)
 	}
+}
+
+// writeChange writes the only change of a transaction, by a statement whose plan PostgreSQL keeps: that of
+// a list it makes anew each time. The change is later than the erasures of agents whose rows are locked,
+// whatever the clocks: else it would be taken for one of before.
+func (t *Tx) writeChange(c social.Change) {
+	agent, other := c.Agent, ""
+	if c.Type == social.PostEdited || c.Type == social.PostEnded {
+		agent = ""
+	}
+	if c.Object == "" {
+		other = c.Other
+	}
+	t.later(`INSERT INTO changes (at, type, agent, other, object, parent)
+		VALUES (greatest($1::bigint, coalesce((SELECT max(a.erased) + 1 FROM authors a WHERE a.id IN ($2, $3)), 0)), $4, $5, $6, $7, $8)`,
+		social.Stamp(t.now), agent, other, string(c.Type), c.Agent, c.Other, c.Object, c.Parent)
 }
 
 // renewChanges begins with new cursors, after changes were not kept, or a restoration.

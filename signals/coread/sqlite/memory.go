@@ -13,7 +13,7 @@ const window = int64(coread.Window / time.Second)
 // memory holds all lists and last reads of one process. Items are numbered, because each is in many
 // lists. It is not safe for concurrent use.
 type memory struct {
-	numbers map[string]uint32
+	index   index
 	items   []item   // by number
 	free    []uint32 // numbers that are not used
 	readers map[uint64]*reader
@@ -58,14 +58,14 @@ type reader struct {
 
 func newMemory() *memory {
 	return &memory{
-		numbers: map[string]uint32{}, readers: map[uint64]*reader{}, least: coread.LeastLists,
+		index: newIndex(), readers: map[uint64]*reader{}, least: coread.LeastLists,
 		changedItems: map[uint32]struct{}{}, changedReaders: map[uint64]struct{}{},
 	}
 }
 
 // number returns the number of an item, a new one if it has none yet.
 func (m *memory) number(id string) uint32 {
-	n, known := m.numbers[id]
+	n, known := m.index.find(id)
 	if known {
 		return n
 	}
@@ -77,7 +77,7 @@ func (m *memory) number(id string) uint32 {
 		n = uint32(len(m.items))
 		m.items = append(m.items, item{id: id})
 	}
-	m.numbers[id] = n
+	m.index.add(id, n)
 	return n
 }
 
@@ -86,7 +86,7 @@ func (m *memory) isYoung(n uint32, at int64) bool { return at < m.items[n].dated
 
 // isNew reports whether an act is to be added.
 func (m *memory) isNew(act *coread.Act) bool {
-	n, known := m.numbers[act.Item]
+	n, known := m.index.find(act.Item)
 	if !known {
 		return true
 	}
@@ -295,9 +295,14 @@ func (m *memory) sweep(now int64) (items []string, readers []uint64) {
 			continue
 		}
 		items = append(items, it.id)
-		delete(m.numbers, it.id)
 		delete(m.changedItems, uint32(n))
 		*it, m.free = item{}, append(m.free, uint32(n))
+	}
+	m.index.clear()
+	for n := range m.items {
+		if m.items[n].id != "" {
+			m.index.add(m.items[n].id, uint32(n))
+		}
 	}
 	return items, readers
 }

@@ -137,78 +137,11 @@ func (s *Store) Reads(_ context.Context, agent uint64, into []string) ([]string,
 	return into, nil
 }
 
-// scratch is memory for Near: nearness by the number of an item. A map would take most of the time.
-type scratch struct {
-	x      []float64
-	people []uint32
-	met    []uint32 // items whose x is set
-}
-
-var scratches = sync.Pool{New: func() any { return &scratch{} }}
-
-// release returns the scratch to the pool, empty.
-func (c *scratch) release() {
-	for _, n := range c.met {
-		c.x[n], c.people[n] = 0, 0
-	}
-	c.met = c.met[:0]
-	scratches.Put(c)
-}
-
-// collect adds up the lists of reads at a moment.
-func (m *memory) collect(c *scratch, reads []string, now int64) {
-	if len(c.x) < len(m.items) {
-		c.x, c.people = make([]float64, len(m.items)+len(m.items)/4), make([]uint32, len(m.items)+len(m.items)/4)
-	}
-	for _, read := range reads {
-		n, known := m.numbers[read]
-		if !known || m.items[n].list == nil {
-			continue
-		}
-		for _, e := range m.items[n].list.entries {
-			if !m.isYoung(e.item, now) {
-				continue
-			}
-			if c.x[e.item] == 0 {
-				c.met = append(c.met, e.item)
-			}
-			c.x[e.item] += coread.Part(float64(e.sum), int(e.people), m.items[n].readers, m.items[e.item].readers)
-			c.people[e.item] = max(c.people[e.item], e.people)
-		}
-	}
-}
-
-// Near implements [coread.Store].
-func (s *Store) Near(_ context.Context, reads, candidates []string, now int64, into []coread.Nearness) ([]coread.Nearness, error) {
-	c := scratches.Get().(*scratch)
-	defer c.release()
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	s.collect(c, reads, now)
-	if len(c.met) == 0 {
-		return into, nil
-	}
-	begin, some := len(into), false
-	for _, id := range candidates {
-		near := coread.Nearness{}
-		n, known := s.numbers[id]
-		if known {
-			near = coread.Nearness{X: c.x[n], Readers: max(s.items[n].readers, int(c.people[n])), People: int(c.people[n])}
-		}
-		some = some || near.X > 0
-		into = append(into, near)
-	}
-	if !some {
-		return into[:begin], nil
-	}
-	return into, nil
-}
-
 // Related implements [coread.Store].
 func (s *Store) Related(_ context.Context, id string, now int64) ([]coread.Entry, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	n, known := s.numbers[id]
+	n, known := s.index.find(id)
 	if !known || s.items[n].list == nil {
 		return nil, nil
 	}

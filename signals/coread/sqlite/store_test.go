@@ -140,10 +140,10 @@ func TestBounded(t *testing.T) {
 	require.NoError(t, s.checkpoint(t.Context()))
 	s.writing.Unlock()
 	assert.Zero(t, s.lists)
-	assert.Len(t, s.numbers, 1, "idle readers and ended items are forgotten")
+	assert.Equal(t, 1, s.index.used, "idle readers and ended items are forgotten")
 	require.NoError(t, s.Close(t.Context()))
 	s = open(t, path)
-	assert.Len(t, s.numbers, 1, "also in the file")
+	assert.Equal(t, 1, s.index.used, "also in the file")
 	assert.Len(t, s.readers, 1)
 }
 

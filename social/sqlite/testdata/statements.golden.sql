@@ -563,10 +563,15 @@ INSERT INTO post_keys AS k (author, key, post, print, at) VALUES (?, ?, ?, ?, ?)
 -- Tx.useKey
 SELECT post, print, at FROM post_keys WHERE author = ? AND key = ?;
 
+-- Tx.writeChange
+INSERT INTO changes (at, type, agent, other, object, parent)
+		VALUES (max(?, coalesce((SELECT max(a.erased) + 1 FROM authors a WHERE a.id IN (?, ?)), 0)), ?, ?, ?, ?, ?);
+
 -- Tx.writeChanges
 INSERT INTO changes (at, type, agent, other, object, parent)
 			SELECT max(?, coalesce((SELECT max(a.erased) + 1 FROM authors a WHERE a.id IN (
-				CASE WHEN d.type IN ('post.updated', 'post.deleted') THEN '' ELSE d.agent END, CASE WHEN d.object = '' THEN d.other ELSE '' END)), 0)), d.* FROM (SELECT value ->> 0 AS type, value ->> 1 AS agent, value ->> 2 AS other, value ->> 3 AS object, value ->> 4 AS parent FROM json_each(?) LIMIT -1) d WHERE true;
+				CASE WHEN d.type IN ('post.updated', 'post.deleted') THEN '' ELSE d.agent END, CASE WHEN d.object = '' THEN d.other ELSE '' END)), 0)), d.*
+			FROM (SELECT value ->> 0 AS type, value ->> 1 AS agent, value ->> 2 AS other, value ->> 3 AS object, value ->> 4 AS parent FROM json_each(?) LIMIT -1) d WHERE true;
 
 -- Tx.writeChanges
 UPDATE changes_state SET epoch = '' WHERE one AND epoch <> '';
