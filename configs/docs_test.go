@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -22,4 +23,11 @@ func TestDocumentedConfigurationLoads(t *testing.T) {
 		_, err := Load(Options{Path: path, Environ: []string{"FRESHET_AUTH_JWT_SECRET=0123456789abcdef0123456789abcdef"}})
 		require.NoError(t, err, "%s", example[1])
 	}
+}
+
+// TestDocumentedReloads checks that docs/operations.md lists the settings that change with a reload.
+func TestDocumentedReloads(t *testing.T) {
+	doc, err := os.ReadFile("../docs/operations.md")
+	require.NoError(t, err)
+	require.Contains(t, string(doc), "| `"+strings.Join(Reloadable(), "`, `")+"` | with a reload")
 }

@@ -20,20 +20,12 @@ type authenticator struct {
 	secrets  func() Secrets
 	hasAdmin bool
 	demo     bool
-	origins  *http.CrossOriginProtection // trusts our own pages only
-	pages    *http.CrossOriginProtection // also trusts the pages of server.cors.origins
+	origins  *http.CrossOriginProtection        // trusts our own pages only
+	pages    func() *http.CrossOriginProtection // also trusts the pages of server.cors.origins
 }
 
-func newAuthenticator(cfg Config, log *slog.Logger) (*authenticator, error) {
-	a := &authenticator{secrets: cfg.Auth.secrets, hasAdmin: cfg.Auth.AdminToken != "", demo: cfg.Auth.Demo, origins: http.NewCrossOriginProtection(), pages: http.NewCrossOriginProtection()}
-	for _, origin := range cfg.CORS.Origins {
-		if origin == "*" { // "*" lets pages read without credentials only
-			continue
-		}
-		if err := a.pages.AddTrustedOrigin(origin); err != nil {
-			return nil, fmt.Errorf("server.cors.origins: %w", err)
-		}
-	}
+func newAuthenticator(cfg Config, pages func() *http.CrossOriginProtection, log *slog.Logger) (*authenticator, error) {
+	a := &authenticator{secrets: cfg.Auth.secrets, hasAdmin: cfg.Auth.AdminToken != "", demo: cfg.Auth.Demo, origins: http.NewCrossOriginProtection(), pages: pages}
 	if cfg.Auth.Mode == ModeJWT {
 		var err error
 		if a.tokens, err = newVerifier(cfg.Auth, cfg.Clock, log); err != nil {
@@ -79,7 +71,7 @@ func (a *authenticator) until(r *http.Request) (time.Time, error) {
 // cookie, which browsers also send with forms of other sites. In jwt mode callers are identified
 // by a token, which only the app sends.
 func (a *authenticator) checkOrigin(r *http.Request) error {
-	if a.tokens == nil && a.pages.Check(r) != nil {
+	if a.tokens == nil && a.pages().Check(r) != nil {
 		return fmt.Errorf("%w: cross-site requests must not change anything; add the origin to server.cors.origins, and make the gateway forward Host unchanged", feed.ErrForbidden)
 	}
 	return nil

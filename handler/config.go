@@ -57,19 +57,13 @@ const (
 type Config struct {
 	RequestTimeout time.Duration // for most routes; default 5s. Uploads, images, comparisons and replays have other timeouts
 	UploadTimeout  time.Duration // for uploads, including the transfer of the body; default 10m
-	// MaxInFlight limits the agents' calls processed concurrently, over all agents; excess calls
-	// are answered 50301 at once. 0 means no limit.
-	MaxInFlight int
 	// MaxUploads limits the uploads read concurrently; default 4. Excess calls are answered
 	// 50301.
 	MaxUploads int
-	// RateLimit is the number of calls per second allowed per agent, and also the burst; excess
-	// calls are answered 42901. 0 means no limit.
-	RateLimit float64
-	CORS      CORS
-	Version   string // the server's version, in the OpenAPI document
-	Auth      Auth
-	Clock     feed.Clock // for token expiry, among other things; default time.Now
+	Adjustable
+	Version string // the server's version, in the OpenAPI document
+	Auth    Auth
+	Clock   feed.Clock // for token expiry, among other things; default time.Now
 }
 
 // Auth configures authentication.

@@ -320,6 +320,9 @@ func operationsCases(func(...string) []exchange) map[string]contractRoute {
 	cached := contractRoute{good: []exchange{{}, {headers: []string{"If-None-Match: *"}}}}
 	file := func(path string) exchange { return exchange{path: map[string]string{"path": path}} }
 	return map[string]contractRoute{
+		"GET /v1/config/diff":    {good: []exchange{{headers: []string{asAdmin}}}},
+		"POST /v1/config/reload": {good: []exchange{{headers: []string{asAdmin}}}},
+
 		"GET /livez":        always,
 		"GET /readyz":       always,
 		"GET /metrics":      always,

@@ -46,10 +46,11 @@ func isForPages(path string) bool {
 // then answered. Operators' routes, such as /metrics, are excluded: they authenticate no caller,
 // so a page in an employee's browser must not read them.
 func (s *server) allowOrigin(w gin.ResponseWriter, r *http.Request) (preflight bool) {
-	if s.cors == nil || !isForPages(r.URL.Path) {
+	allowed := s.origins.Load().cors
+	if allowed == nil || !isForPages(r.URL.Path) {
 		return false
 	}
-	s.cors.HandlerFunc(w, r)
+	allowed.HandlerFunc(w, r)
 	preflight = r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != ""
 	if preflight {
 		w.WriteHeaderNow()

@@ -146,6 +146,6 @@ func TestCORSNoOriginsAllowed(t *testing.T) {
 	t.Parallel()
 	res := corsFixture(t, CORS{}).ask("OPTIONS", "/v1/feed", app)
 	require.Equal(t, http.StatusMethodNotAllowed, res.StatusCode)
-	_, err := New(Config{CORS: CORS{Origins: []string{"*"}, Credentials: true}}, Deps{})
+	_, err := New(Config{Adjustable: Adjustable{CORS: CORS{Origins: []string{"*"}, Credentials: true}}}, Deps{})
 	require.ErrorContains(t, err, "credentials to all origins")
 }

@@ -4,21 +4,16 @@
 package handler
 
 import (
-	"cmp"
 	"context"
 	"io"
 	"log/slog"
-	"math"
 	"net/http"
 	"regexp"
 	"sync"
 	"time"
 
 	"github.com/gin-gonic/gin"
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
-	"github.com/rs/cors"
-	"golang.org/x/sync/semaphore"
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/engine"
@@ -79,7 +74,7 @@ type Health interface {
 	Check(ctx context.Context) map[string]Dependency
 }
 
-// Deps holds the dependencies of the routes. All fields but Social and Drain are required.
+// Deps holds the dependencies of the routes. All fields but Social, Drain and Follow are required.
 type Deps struct {
 	Engine      Engine
 	Ingest      Intake
@@ -97,6 +92,11 @@ type Deps struct {
 	// Drain is nil if the server does not announce that it stops.
 	Drain *Drain
 
+	Settings Settings
+	// Follow calls apply with the present settings, and again when they have changed. Nil means that
+	// they do not change.
+	Follow func(apply func(Adjustable))
+
 	// Social is nil on a server without posts and follows, which lacks their routes.
 	Social *Social
 }
@@ -109,16 +109,13 @@ type server struct {
 	auth         *authenticator
 	calls        sync.Pool // of *call
 	assets       map[string]static
-	feeds        gate // limits agents' calls
+	*adjuster         // with feeds, which limits agents' calls, and shown, which limits images being sent
 	loads        gate // limits uploads
 	explanations gate // limits explanations
 	analyses     gate // limits comparisons and replays
-	shown        gate // limits images being sent
 	pictures     *imageUploading
-	rates        *limiter // nil for no rate limit
 	health       healthLog
 	openapi      static
-	cors         *cors.Cors // nil allows only our own pages
 }
 
 // releaseMode disables gin's debug output, which bypasses the log. The setting is global to gin,
@@ -131,22 +128,20 @@ func New(cfg Config, deps Deps) (http.Handler, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	auth, err := newAuthenticator(cfg, deps.Log)
+	adjuster, err := newAdjuster(cfg)
 	if err != nil {
 		return nil, err
 	}
-	rates, err := newLimiter(cfg.RateLimit, limitedAgents, cfg.Clock)
+	auth, err := newAuthenticator(cfg, adjuster.trusted, deps.Log)
 	if err != nil {
 		return nil, err
 	}
 	s := &server{
-		cfg: cfg, deps: deps, log: deps.Log, auth: auth, rates: rates, cors: newCORS(cfg.CORS),
-		feeds:        newGate("agents", cfg.MaxInFlight),
+		cfg: cfg, deps: deps, log: deps.Log, auth: auth, adjuster: adjuster,
 		loads:        newGate("uploads", cfg.MaxUploads),
 		explanations: newGate("explain", explainAtOnce),
 		analyses:     newGate("offline", offlineAtOnce),
 		pictures:     newImageUploading(),
-		shown:        newGate("media", cfg.MaxInFlight),
 		openapi:      describe(cfg.Version, deps.Social != nil),
 	}
 	pages, err := assets()
@@ -159,7 +154,20 @@ func New(cfg Config, deps Deps) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.follow()
 	return compressed(routes)
+}
+
+// follow adjusts the routes to the settings when these change.
+func (s *server) follow() {
+	if s.deps.Follow == nil {
+		return
+	}
+	s.deps.Follow(func(to Adjustable) {
+		if err := s.adjust(to); err != nil { // never for settings that were validated
+			s.log.Error("the routes keep their limits and origins", "error", err)
+		}
+	})
 }
 
 func (s *server) routes() (*gin.Engine, error) {
@@ -193,6 +201,7 @@ func (s *server) routes() (*gin.Engine, error) {
 		s.socialRoutes(route)
 	}
 	s.pprofRoutes(g)
+	s.configurationRoutes(route)
 	s.operationRoutes(route)
 	g.NoRoute(s.handle(unmatched, noRoute))
 	g.NoMethod(s.handle(unmatched, noMethod))
@@ -282,34 +291,5 @@ func (s *server) admin(fn func(*call) error) func(*call) error {
 			return err
 		}
 		return fn(c)
-	}
-}
-
-// gate limits concurrent work, in calls or in bytes.
-type gate struct {
-	room *semaphore.Weighted // nil means no limit
-	shed prometheus.Counter  // rejected calls
-}
-
-// newGate returns a gate with a capacity of most; 0 means no limit. Rejected calls are counted
-// under the name.
-func newGate(name string, most int) gate {
-	return gate{semaphore.NewWeighted(int64(cmp.Or(most, math.MaxInt))), shedTotal.WithLabelValues(name)}
-}
-
-// enter takes n units of capacity. It fails at once if they are not free: queued calls would be
-// answered too late, and the queue would outlive the overload. After a success leave must be
-// called.
-func (g gate) enter(n int) error {
-	if g.room != nil && !g.room.TryAcquire(int64(n)) {
-		g.shed.Inc()
-		return feed.ErrBusy
-	}
-	return nil
-}
-
-func (g gate) leave(n int) {
-	if g.room != nil {
-		g.room.Release(int64(n))
 	}
 }

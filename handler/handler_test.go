@@ -114,6 +114,22 @@ func (m *mapProfiles) Forget(_ context.Context, agent string) error {
 	return nil
 }
 
+// fakeSettings is a configuration that can be loaded.
+type fakeSettings struct {
+	changes []api.ConfigChange
+	err     error
+	by      []string // who asked for reloads
+}
+
+func (s *fakeSettings) Diff() ([]api.ConfigChange, error) {
+	return append([]api.ConfigChange{}, s.changes...), s.err
+}
+
+func (s *fakeSettings) Reload(_ context.Context, by string) ([]api.ConfigChange, error) {
+	s.by = append(s.by, by)
+	return s.Diff()
+}
+
 type mapItems map[string]string
 
 func (m mapItems) Docs(_ context.Context, ids []string) ([]feed.Doc, error) {
@@ -250,7 +266,7 @@ func newFixture(t testing.TB, change func(*Config, *Deps)) *fixture {
 		Engine: fakeEngine{f.feed, f.profiles, f.reactions, noExplain{}}, Items: f.items, List: f.items, Ingest: catalog.NewIngest(f.items, catalog.IngestConfig{}),
 		Rankings: noRankings{}, Offline: noOffline{}, Counts: countsFunc(nil), Guest: noGuest{},
 		Health: healthFunc(func(context.Context) map[string]Dependency { return nil }),
-		Log:    slog.New(slog.NewJSONHandler(f.log, nil)),
+		Log:    slog.New(slog.NewJSONHandler(f.log, nil)), Settings: &fakeSettings{},
 	}
 	if change != nil {
 		change(&cfg, &deps)

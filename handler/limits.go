@@ -1,10 +1,12 @@
 package handler
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -20,35 +22,84 @@ import (
 // agent whose bucket was evicted starts with a full one, which is harmless at that number.
 const limitedAgents = 1 << 16
 
-// limiter is a token bucket for each agent.
-type limiter struct {
-	rate    rate.Limit // tokens per second
-	burst   int
-	clock   feed.Clock
-	buckets *lru.Cache[string, *rate.Limiter]
+// gate limits concurrent work, in calls or in bytes.
+type gate struct {
+	room *room              // nil means no limit
+	shed prometheus.Counter // rejected calls
 }
 
-// newLimiter returns nil if perSecond is 0, for no limit. The burst is the calls of one second,
-// at least 1.
-func newLimiter(perSecond float64, agents int, clock feed.Clock) (*limiter, error) {
-	if perSecond == 0 {
-		return nil, nil
+// room is a capacity, which may change, and what is taken of it.
+type room struct{ most, taken atomic.Int64 }
+
+// newGate returns a gate with a capacity of most; 0 means no limit. Rejected calls are counted
+// under the name.
+func newGate(name string, most int) gate {
+	g := gate{&room{}, shedTotal.WithLabelValues(name)}
+	g.resize(most)
+	return g
+}
+
+// resize changes the capacity; 0 means no limit. What is taken beyond it stays taken until it is left.
+func (g gate) resize(most int) { g.room.most.Store(int64(cmp.Or(most, math.MaxInt))) }
+
+// enter takes n units of capacity. It fails at once if they are not free: queued calls would be
+// answered too late, and the queue would outlive the overload. After a success leave must be
+// called.
+func (g gate) enter(n int) error {
+	if g.room == nil {
+		return nil
 	}
+	for {
+		taken := g.room.taken.Load()
+		if int64(n) > g.room.most.Load()-taken {
+			g.shed.Inc()
+			return feed.ErrBusy
+		}
+		if g.room.taken.CompareAndSwap(taken, taken+int64(n)) {
+			return nil
+		}
+	}
+}
+
+func (g gate) leave(n int) {
+	if g.room != nil {
+		g.room.taken.Add(-int64(n))
+	}
+}
+
+// limiter is a token bucket for each agent.
+type limiter struct {
+	perSecond atomic.Pointer[float64] // tokens; 0 for no limit
+	clock     feed.Clock
+	buckets   *lru.Cache[string, *rate.Limiter]
+}
+
+// newLimiter returns a limiter of calls per second; 0 means no limit.
+func newLimiter(perSecond float64, agents int, clock feed.Clock) (*limiter, error) {
 	buckets, err := lru.New[string, *rate.Limiter](agents)
 	if err != nil {
 		return nil, err
 	}
-	return &limiter{rate: rate.Limit(perSecond), burst: max(1, int(math.Ceil(perSecond))), clock: clock, buckets: buckets}, nil
+	l := &limiter{clock: clock, buckets: buckets}
+	l.resize(perSecond)
+	return l, nil
 }
+
+// resize changes the limit. Buckets keep the tokens that they have, as far as the new burst allows.
+func (l *limiter) resize(perSecond float64) { l.perSecond.Store(&perSecond) }
+
+// burst returns how many calls may come at once: the calls of one second, at least 1.
+func burst(perSecond float64) int { return max(1, int(math.Ceil(perSecond))) }
 
 // take takes one token from the agent's bucket. If it is empty, the error is a [rateError].
 func (l *limiter) take(agent string) error {
-	if l == nil {
+	perSecond := *l.perSecond.Load()
+	if perSecond == 0 {
 		return nil
 	}
 	bucket, ok := l.buckets.Get(agent)
 	if !ok {
-		fresh := rate.NewLimiter(l.rate, l.burst)
+		fresh := rate.NewLimiter(rate.Limit(perSecond), burst(perSecond))
 		// Two concurrent first calls must share one bucket.
 		bucket, ok, _ = l.buckets.PeekOrAdd(agent, fresh)
 		if !ok {
@@ -56,11 +107,15 @@ func (l *limiter) take(agent string) error {
 		}
 	}
 	now := l.clock()
+	if bucket.Limit() != rate.Limit(perSecond) {
+		bucket.SetLimitAt(now, rate.Limit(perSecond))
+		bucket.SetBurstAt(now, burst(perSecond))
+	}
 	if bucket.AllowN(now, 1) {
 		return nil
 	}
 	missing := 1 - bucket.TokensAt(now)
-	return rateError{after: time.Duration(missing / float64(l.rate) * float64(time.Second))}
+	return rateError{after: time.Duration(missing / perSecond * float64(time.Second))}
 }
 
 // rateError is the error of an agent over its rate limit.

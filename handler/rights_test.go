@@ -206,6 +206,9 @@ func matrixRoutes() map[string]any {
 		"POST /v1/jobs/{id}/retry": own,
 		"DELETE /v1/jobs/{id}":     own,
 
+		"GET /v1/config/diff":    noPost("settings"),
+		"POST /v1/config/reload": noPost("settings"),
+
 		"GET /v1/promoted":         noPost("ids of items and posts that an admin has sent"),
 		"GET /v1/promoted/{id}":    noPost("the same"),
 		"PUT /v1/promoted/{id}":    own,

@@ -19,6 +19,7 @@ import (
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/handler"
 	"github.com/freshet/freshet/internal/esindex"
+	"github.com/freshet/freshet/server/livesettings"
 )
 
 // Option changes how the system is assembled.
@@ -39,6 +40,10 @@ func WithDemo() Option { return func(s *settings) { s.demo = true } }
 // WithDemoFeeds makes the entries of web feeds the items of the demo, in place of generated ones. A
 // source is the URL of a feed, or a file.
 func WithDemoFeeds(sources []string) Option { return func(s *settings) { s.feeds = sources } }
+
+// WithSettings makes the server follow settings that may be reloaded. By default they stay as they are
+// at the start.
+func WithSettings(live *livesettings.Settings) Option { return func(s *settings) { s.live = live } }
 
 // WithProbesOnly answers no calls but /livez, /readyz and /metrics, for workers.
 func WithProbesOnly() Option { return func(s *settings) { s.probesOnly = true } }

@@ -14,11 +14,13 @@ import (
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/server/health"
 	"github.com/freshet/freshet/server/itemindex"
+	"github.com/freshet/freshet/server/livesettings"
 	"github.com/freshet/freshet/server/rlimit"
 )
 
 type settings struct {
-	cfg        configs.Config
+	cfg        configs.Config         // as at the start
+	live       *livesettings.Settings // those in force
 	clock      feed.Clock
 	queueClock feed.Clock // nil means that of the database
 	log        *slog.Logger
@@ -69,6 +71,9 @@ func newSettings(cfg configs.Config, options []Option) settings {
 	}
 	for _, o := range options {
 		o(&s)
+	}
+	if s.live == nil {
+		s.live = livesettings.New(cfg, nil, s.log)
 	}
 	return s
 }

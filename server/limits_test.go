@@ -46,6 +46,7 @@ var listsLengthenedBy = map[string]string{
 	"POST /v1/feed": "", "POST /v1/impressions": "", "POST /v1/timeline/warm": "", "PATCH /v1/posts/{id}": "", "PUT /v1/authors/{id}": "", "PATCH /v1/authors/{id}": "", "POST /v1/authors/cards": "",
 	"POST /v1/items": "", "POST /v1/items/counts": "", "PATCH /v1/items/{id}": "", "POST /v1/explain": "", "POST /v1/ranking/revert": "",
 	"POST /v1/compare": "", "POST /v1/replay": "", "POST /v1/jobs": "", "POST /v1/jobs/{id}/retry": "",
+	"POST /v1/config/reload": "",
 }
 
 // profileLists are the lists of a profile, each with its limit. What is learned is no list of the

@@ -19,11 +19,9 @@ func (a *App) routes(cfg engine.Config) (http.Handler, error) {
 	auth := a.cfg.Auth
 	return handler.New(handler.Config{
 		RequestTimeout: a.cfg.Server.RequestTimeout,
-		MaxInFlight:    a.cfg.Server.MaxInFlight,
-		RateLimit:      a.cfg.Server.RateLimit,
+		Adjustable:     adjustable(a.live.Now()),
 		Clock:          a.clock,
 		Version:        version.String(),
-		CORS:           handler.CORS{Origins: a.cfg.Server.CORSOrigins, Credentials: a.cfg.Credentials()},
 		Auth: handler.Auth{
 			Mode: auth.Mode, AdminToken: auth.AdminToken, Demo: a.demo,
 			Current: a.secrets(),
@@ -35,7 +33,21 @@ func (a *App) routes(cfg engine.Config) (http.Handler, error) {
 		Ingest:  catalog.NewIngest(a.Catalog, catalog.IngestConfig{GroupByURL: a.cfg.Catalog.GroupBy == configs.GroupByURL}),
 
 		Counts: a.counts, Guest: a.guest(a.Catalog, cfg), Social: a.socialRoutes(), Drain: a.stopping,
+		Settings: a.live, Follow: a.adjust,
 	})
+}
+
+// adjustable returns the settings of the routes that a reload changes.
+func adjustable(cfg configs.Config) handler.Adjustable {
+	return handler.Adjustable{
+		MaxInFlight: cfg.Server.MaxInFlight, RateLimit: cfg.Server.RateLimit,
+		CORS: handler.CORS{Origins: cfg.Server.CORSOrigins, Credentials: cfg.Credentials()},
+	}
+}
+
+// adjust calls apply after each reload.
+func (a *App) adjust(apply func(handler.Adjustable)) {
+	a.live.Follow(func(cfg configs.Config) { apply(adjustable(cfg)) })
 }
 
 // works returns the access to the items that are erased with their author.
@@ -76,10 +88,12 @@ func (a *App) images() handler.Images {
 	if a.network.files == nil {
 		return nil
 	}
+	processor := media.NewProcessor(media.Config{})
+	a.live.Follow(func(cfg configs.Config) { processor.SetMemory(int64(cfg.Media.Memory) << 20) })
 	return struct {
 		*media.Processor
 		*media.Files
-	}{media.NewProcessor(media.Config{Memory: int64(a.cfg.Media.Memory) << 20}), a.network.files}
+	}{processor, a.network.files}
 }
 
 // sampler samples agents, as in [offline.Source].

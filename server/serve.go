@@ -44,13 +44,14 @@ func Run(ctx context.Context, l net.Listener, cfg configs.Config, options ...Opt
 // giveUp closes what was opened before the start failed. The error is nil if it was stopped, and that cut
 // nothing off.
 func (b *builder) giveUp(ctx context.Context, server *http.Server, failed error) error {
-	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), b.cfg.Server.ShutdownTimeout)
+	patience := b.live.Now().Server.ShutdownTimeout
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
 	if ctx.Err() == nil || !errors.Is(failed, ctx.Err()) {
 		return errors.Join(failed, b.close(ending), server.Close())
 	}
 	b.log.InfoContext(ctx, "stopping before the server was ready")
-	return errors.Join(finish(ending, server, b.cfg.Server.ShutdownTimeout*2/3), b.close(ending))
+	return errors.Join(finish(ending, server, patience*2/3), b.close(ending))
 }
 
 // Serve answers on the listener until ctx ends and for server.drain after that, finishes open
@@ -81,9 +82,10 @@ func (a *App) serve(ctx context.Context, server *http.Server, l net.Listener, fa
 		a.log.InfoContext(ctx, "stopping: finishing requests, then recording what was delivered")
 	case serveErr = <-failed:
 	}
-	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.cfg.Server.ShutdownTimeout)
+	patience := a.live.Now().Server.ShutdownTimeout
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
-	shutdownErr := finish(ending, server, a.cfg.Server.ShutdownTimeout*2/3)
+	shutdownErr := finish(ending, server, patience*2/3)
 	if errors.Is(serveErr, http.ErrServerClosed) {
 		serveErr = nil
 	}
@@ -93,7 +95,7 @@ func (a *App) serve(ctx context.Context, server *http.Server, l net.Listener, fa
 // announce reports for server.drain that the server is about to stop. It returns early with the
 // error of a listener that fails.
 func (a *App) announce(ctx context.Context, failed <-chan error) error {
-	over := a.cfg.Server.Drain
+	over := a.live.Now().Server.Drain
 	if over == 0 || errors.Is(context.Cause(ctx), ErrAtOnce) {
 		return nil
 	}

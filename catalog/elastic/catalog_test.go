@@ -372,7 +372,7 @@ func TestErrors(t *testing.T) {
 // TestBusinessFieldNames: the upload refuses the field names that Elasticsearch refuses, so an
 // item accepted by one catalog can be moved to the other.
 func TestBusinessFieldNames(t *testing.T) {
-	c := own(t)
+	c, openSearch := own(t), testenv.OpenSearch(t)
 	for name, fits := range map[string]bool{
 		"": false, " ": false, "\t": false, ".": false, "a..b": false, ".a": false, "a. .b": false,
 		"_id": false, "_source": false, "_seq_no": false, "_id.x": false, "_ignored_source": false, "_nested_path": false,
@@ -393,6 +393,9 @@ func TestBusinessFieldNames(t *testing.T) {
 				return
 			}
 			require.ErrorIs(t, err, feed.ErrInvalid)
+			if openSearch && errs == nil { // it takes some of them
+				return
+			}
 			require.ErrorIs(t, errs[0], feed.ErrInvalid)
 		})
 	}

@@ -1,17 +1,54 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
+	"github.com/freshet/freshet/client"
+	"github.com/freshet/freshet/cmd/freshet/cli"
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/server/doctor"
 )
 
 func newConfigCommand() *cobra.Command {
-	return newGroup("config", "Check or print the configuration, or print an example",
-		newConfigPrintCommand(), newConfigCheckCommand(), newConfigExampleCommand())
+	return newGroup("config", "Check, print or reload the configuration, or print an example",
+		newConfigPrintCommand(), newConfigCheckCommand(), newConfigExampleCommand(), newConfigDiffCommand(), newConfigReloadCommand())
+}
+
+func newConfigDiffCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "diff", Short: "Show what a reload of a server's configuration would change", Args: cobra.NoArgs,
+		Long: "Lets a running server compare the configuration in force with the one that it would load now from its\n" +
+			"own file, environment and flags. Exit 1 if that cannot be used: the server then refuses to reload it.",
+	}
+	call := newAdminCall(cmd, "the list of settings")
+	cmd.RunE = func(*cobra.Command, []string) error {
+		return show(call, func(ctx context.Context, c *client.Client) (client.ConfigChanges, error) { return c.ConfigDiff(ctx) },
+			func(w io.Writer, found client.ConfigChanges) error {
+				return cli.WriteConfigChanges(w, found.Changes, "changes with a reload", "a reload would change nothing", terminalWidth(w))
+			})
+	}
+	return cmd
+}
+
+func newConfigReloadCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "reload", Short: "Make a server reload its configuration, as SIGHUP does", Args: cobra.NoArgs,
+		Long: "Puts into force the settings of the server's file, environment and flags that may change while it runs, and\n" +
+			"lists those that need a restart. Exit 1 if the configuration cannot be used: then nothing changes.\n" +
+			"It concerns the server that --server names, and no other.",
+	}
+	call := newAdminCall(cmd, "the list of settings")
+	cmd.RunE = func(*cobra.Command, []string) error {
+		return show(call, func(ctx context.Context, c *client.Client) (client.ConfigChanges, error) { return c.ReloadConfig(ctx) },
+			func(w io.Writer, found client.ConfigChanges) error {
+				return cli.WriteConfigChanges(w, found.Changes, "changed", "the configuration is reloaded; nothing has changed", terminalWidth(w))
+			})
+	}
+	return cmd
 }
 
 func newConfigPrintCommand() *cobra.Command {

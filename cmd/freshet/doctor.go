@@ -21,7 +21,7 @@ func newDoctorCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&options.Accept, "accept-settings", false, "make these settings the ones of all servers over the same stores; then restart each server")
 	asJSON := cmd.Flags().Bool("json", false, "print JSON")
 	return withConfig(cmd, func(cmd *cobra.Command, cfg configs.Config) error {
-		options.Log = newLogger(cmd.ErrOrStderr(), cfg.Log)
+		options.Log = newLogger(cmd.ErrOrStderr(), cfg.Log.Format, levelOf(cfg.Log))
 		findings := doctor.Check(cmd.Context(), cfg, options)
 		if err := printFindings(cmd.OutOrStdout(), findings, *asJSON); err != nil {
 			return err

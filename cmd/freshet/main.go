@@ -167,18 +167,29 @@ func flagError(cmd *cobra.Command, err error) error {
 // withConfig adds --config and a flag for every key, and calls run with the configuration. By then
 // the command's output masks the configuration's secrets.
 func withConfig(cmd *cobra.Command, run func(cmd *cobra.Command, cfg configs.Config) error) *cobra.Command {
+	return withLoad(cmd, func(cmd *cobra.Command, _ loader, cfg configs.Config) error { return run(cmd, cfg) })
+}
+
+// loader reads file, environment and flags.
+type loader func() (configs.Config, error)
+
+// withLoad is [withConfig] for commands that load the configuration again later.
+func withLoad(cmd *cobra.Command, run func(cmd *cobra.Command, load loader, cfg configs.Config) error) *cobra.Command {
 	path := cmd.Flags().String("config", "", "configuration file (YAML)")
 	configs.AddFlags(cmd.Flags())
 	cmd.Args = cobra.NoArgs
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		cfg, err := configs.Load(configs.Options{Path: *path, Environ: os.Environ(), Flags: cmd.Flags()})
+		load := func() (configs.Config, error) {
+			return configs.Load(configs.Options{Path: *path, Environ: os.Environ(), Flags: cmd.Flags()})
+		}
+		cfg, err := load()
 		if err != nil {
 			return err
 		}
 		root := cmd.Root()
 		root.SetOut(configs.Masking(root.OutOrStdout(), cfg))
 		root.SetErr(configs.Masking(root.ErrOrStderr(), cfg))
-		return run(cmd, cfg)
+		return run(cmd, load, cfg)
 	}
 	return cmd
 }

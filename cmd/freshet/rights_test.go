@@ -84,6 +84,8 @@ func commandMatrix(dir string) map[string]any {
 		"config print":    offline,
 		"config check":    offline,
 		"config example":  offline,
+		"config diff":     showsNone("settings"),
+		"config reload":   showsNone("settings"),
 	}
 }
 

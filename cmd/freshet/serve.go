@@ -20,8 +20,10 @@ import (
 
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/internal/logqueue"
+	"github.com/freshet/freshet/internal/safego"
 	"github.com/freshet/freshet/server"
 	"github.com/freshet/freshet/server/gctuner"
+	"github.com/freshet/freshet/server/livesettings"
 )
 
 func newServeCommand() *cobra.Command {
@@ -33,19 +35,22 @@ func newServeCommand() *cobra.Command {
 	}
 	demo := cmd.Flags().Bool("demo", false, "put 5,000 made-up items, 8 readers (u_1 to u_8) and a network of 300 authors into the stores, and something new every few seconds; 6 more readers (r_rust, r_food, …) are simulated for a minute; embedded, they have a directory of their own")
 	feeds := cmd.Flags().StringArray("rss", nil, "with --demo: the entries of this web feed, a URL or a file, in place of made-up items; may be repeated")
-	return withConfig(cmd, func(cmd *cobra.Command, cfg configs.Config) error {
+	return withLoad(cmd, func(cmd *cobra.Command, load loader, cfg configs.Config) error {
 		if len(*feeds) > 0 && !*demo {
 			return &usageError{cmd.CommandPath(), errors.New("--rss requires --demo; \"freshet ingest --rss\" uploads the entries of feeds to a server")}
 		}
-		return serve(cmd, cfg, *demo, server.WithDemoFeeds(*feeds))
+		return serve(cmd, cfg, load, *demo, server.WithDemoFeeds(*feeds))
 	})
 }
 
-// serve opens the system and serves it.
-func serve(cmd *cobra.Command, cfg configs.Config, demo bool, options ...server.Option) error {
-	ctx, log := cmd.Context(), serverLog(cmd, cfg.Log)
+// serve opens the system and serves it. load is called at each reload of the configuration.
+func serve(cmd *cobra.Command, cfg configs.Config, load loader, demo bool, options ...server.Option) error {
+	var level slog.LevelVar
+	ctx, log := cmd.Context(), serverLog(cmd, cfg.Log.Format, &level)
 	slog.SetDefault(log)
-	defer logHangups(ctx, log)()
+	live := livesettings.New(cfg, load, log)
+	live.Follow(func(cfg configs.Config) { level.Set(levelOf(cfg.Log)) })
+	defer reloadAtHangups(ctx, log, live)()
 	gctuner.LimitMemory(ctx, log)
 	tuning, stop := context.WithCancel(ctx)
 	defer stop()
@@ -56,7 +61,7 @@ func serve(cmd *cobra.Command, cfg configs.Config, demo bool, options ...server.
 	if err != nil {
 		return fmt.Errorf("server.addr: %w", err)
 	}
-	options = append(options, server.WithLogger(log))
+	options = append(options, server.WithLogger(log), server.WithSettings(live))
 	if demo {
 		if cfg.UsesElasticsearch() {
 			log.WarnContext(ctx, "--demo writes made-up items and readers into this index; use a separate index for it", "index", cfg.Elasticsearch.Index)
@@ -67,33 +72,37 @@ func serve(cmd *cobra.Command, cfg configs.Config, demo bool, options ...server.
 }
 
 func newWorkerCommand() *cobra.Command {
-	return withConfig(&cobra.Command{
+	return withLoad(&cobra.Command{
 		Use:   "worker",
 		Short: "Run the queue of jobs without serving requests",
 		Long: "Brings posts into timelines and into the catalog until SIGINT or SIGTERM, for servers that have\n" +
 			"jobs.workers 0. It answers /livez, /readyz and /metrics on server.addr, and nothing else.",
-	}, func(cmd *cobra.Command, cfg configs.Config) error {
+	}, func(cmd *cobra.Command, load loader, cfg configs.Config) error {
 		switch {
 		case !cfg.UsesPostgres():
 			return errors.New("posts are not in PostgreSQL (postgres.url), so there is no queue that processes share: the server does the work itself")
 		case cfg.Jobs.Workers == 0:
 			return errors.New("jobs.workers is 0: set it to the number of jobs that this worker runs at once")
 		}
-		cfg.Server.Drain = 0 // a worker has no clients
-		return serve(cmd, cfg, false, server.WithProbesOnly())
+		withoutDrain := func(cfg configs.Config) configs.Config { cfg.Server.Drain = 0; return cfg } // a worker has no clients
+		return serve(cmd, withoutDrain(cfg), func() (configs.Config, error) {
+			cfg, err := load()
+			return withoutDrain(cfg), err
+		}, false, server.WithProbesOnly())
 	})
 }
 
-// logHangups logs each SIGHUP until stop is called. The signal must not end a server: it is sent when
-// a terminal is closed or a log is rotated, and service managers do not restart a process after it.
-func logHangups(ctx context.Context, log *slog.Logger) (stop func()) {
+// reloadAtHangups reloads the configuration at each SIGHUP until stop is called. Where a terminal is
+// closed or a log is rotated the signal is sent, too, and must not end a server: service managers do not
+// restart a process after it.
+func reloadAtHangups(ctx context.Context, log *slog.Logger, live *livesettings.Settings) (stop func()) {
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP)
-	go func() {
+	go safego.Log(log, "reloads at SIGHUP", func() {
 		for range hangups {
-			log.InfoContext(ctx, "SIGHUP changes nothing; SIGTERM stops the server")
+			_, _ = live.Reload(ctx, "SIGHUP") // it logs its error
 		}
-	}()
+	})
 	return func() { signal.Stop(hangups); close(hangups) }
 }
 
@@ -103,16 +112,16 @@ const flushWait = time.Second
 // serverLog returns the logger of a server process. Its log may be a pipe whose reader stalls or
 // exits: neither may stop the process, so lines are queued, and the command's own output uses the
 // same queue.
-func serverLog(cmd *cobra.Command, cfg configs.Log) *slog.Logger {
+func serverLog(cmd *cobra.Command, format string, level slog.Leveler) *slog.Logger {
 	// Without this, a write to a closed standard error ends the process.
 	signal.Ignore(syscall.SIGPIPE)
 	queue := logqueue.New(cmd.ErrOrStderr(), logqueue.Size, func(dropped int) []byte {
 		var line bytes.Buffer
-		newLogger(&line, cfg).Warn("log lines were dropped, because nobody read the log", "lines", dropped)
+		newLogger(&line, format, level).Warn("log lines were dropped, because nobody read the log", "lines", dropped)
 		return line.Bytes()
 	})
 	cmd.Root().SetErr(queue)
-	return newLogger(queue, cfg)
+	return newLogger(queue, format, level)
 }
 
 // flush writes the lines that are still queued, if the output is a queue.
@@ -126,11 +135,15 @@ func flush(ctx context.Context, errs io.Writer) {
 	_ = queue.Flush(ctx) // if nobody reads the log, the error cannot be reported
 }
 
-func newLogger(w io.Writer, cfg configs.Log) *slog.Logger {
-	var level slog.Level
-	_ = level.UnmarshalText([]byte(cfg.Level)) // the configuration allows only valid levels
+// levelOf returns the level of the log. The configuration allows only valid ones.
+func levelOf(cfg configs.Log) (level slog.Level) {
+	_ = level.UnmarshalText([]byte(cfg.Level))
+	return level
+}
+
+func newLogger(w io.Writer, format string, level slog.Leveler) *slog.Logger {
 	options := &slog.HandlerOptions{Level: level}
-	if cfg.Format == "json" {
+	if format == "json" {
 		return slog.New(slog.NewJSONHandler(w, options))
 	}
 	return slog.New(slog.NewTextHandler(w, options))

@@ -1,6 +1,7 @@
 package esindex
 
 import (
+	"bytes"
 	"context"
 	"net/http"
 	"strings"
@@ -48,15 +49,14 @@ func StoredIn(ctx context.Context, client Client, indices []string) (map[string]
 	return stored, err
 }
 
-// CheckVersion returns the version of the server.
-func CheckVersion(ctx context.Context, client Client) (string, error) {
-	var info struct {
-		Version struct {
-			Number string `json:"number"`
-		} `json:"version"`
-	}
-	err := Ask(ctx, client, http.MethodGet, "/", "", nil, &info)
-	return info.Version.Number, err
+// CheckProduct returns which product answers, in which version.
+func CheckProduct(ctx context.Context, client Client) (About, error) {
+	var about About
+	err := Do(ctx, client, http.MethodGet, "/", "", nil, func(body []byte) error {
+		about = aboutOf(bytes.NewReader(body))
+		return nil
+	})
+	return about, err
 }
 
 // CheckClocks returns the current time of each node, by node id.

@@ -1,10 +1,8 @@
 package esindex
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -12,13 +10,13 @@ import (
 	"github.com/elastic/elastic-transport-go/v8/elastictransport"
 )
 
-// Client sends requests to the nodes of one Elasticsearch. [Connect] creates one.
+// Client sends requests to the nodes of one Elasticsearch, or OpenSearch. [Connect] creates one.
 type Client interface {
 	// Perform sends req, whose URL has a path and a query only, to a node. A node that is
 	// unreachable, or answers 502, 503 or 504, is retried or replaced by another, immediately and
 	// at most three times. The last answer is returned whatever its status; the caller closes its
 	// body. An error means that there was no answer, or that the answer did not come from
-	// Elasticsearch.
+	// either of the two.
 	Perform(req *http.Request) (*http.Response, error)
 }
 
@@ -54,67 +52,5 @@ func Connect(cfg ClientConfig) (Client, error) {
 		options = append(options, elastictransport.WithTransport(cfg.Transport))
 	}
 	transport, err := elastictransport.NewClient(options...)
-	return genuine{transport}, err
-}
-
-// fromElasticsearch reports whether an answer comes from Elasticsearch.
-func fromElasticsearch(res *http.Response) bool {
-	return res.Header.Get("X-Elastic-Product") == "Elasticsearch"
-}
-
-// genuine rejects successful answers of anything else, such as a proxy's login page, which would be
-// read as a search without hits.
-type genuine struct{ Client }
-
-// Perform implements [Client].
-func (g genuine) Perform(req *http.Request) (*http.Response, error) {
-	res, err := g.Client.Perform(req)
-	if err != nil {
-		return nil, err
-	}
-	if res.StatusCode < 300 && !fromElasticsearch(res) {
-		return nil, errors.Join(&OtherProductError{Status: res.StatusCode, Product: product(res.Body)}, res.Body.Close())
-	}
-	return res, nil
-}
-
-// OtherProductError is the error for a successful answer that does not come from Elasticsearch 8.
-type OtherProductError struct {
-	Status  int
-	Product string // with its version, or "" if the answer does not say
-}
-
-// Error says what answers, if that is known.
-func (e *OtherProductError) Error() string {
-	is := ""
-	if e.Product != "" {
-		is = ", it is " + e.Product
-	}
-	return "the response does not come from Elasticsearch 8: it has no header X-Elastic-Product" + is
-}
-
-// mostRoot is more than what a node answers about itself.
-const mostRoot = 16 << 10
-
-// product returns the name and version of the search engine whose root answers with the body, or "".
-func product(body io.Reader) string {
-	var root struct {
-		Tagline string `json:"tagline"`
-		Version struct {
-			Number       string `json:"number"`
-			Distribution string `json:"distribution"`
-		} `json:"version"`
-	}
-	if json.NewDecoder(io.LimitReader(body, mostRoot)).Decode(&root) != nil || root.Version.Number == "" {
-		return ""
-	}
-	switch {
-	case root.Version.Distribution == "opensearch":
-		return "OpenSearch " + root.Version.Number
-	case strings.Contains(root.Tagline, "OpenSearch"): // in its compatibility mode, with the number of an Elasticsearch
-		return "OpenSearch"
-	case root.Tagline == "You Know, for Search":
-		return "Elasticsearch " + root.Version.Number
-	}
-	return ""
+	return &genuine{Client: transport}, err
 }

@@ -70,24 +70,3 @@ func TestConnectRefuses(t *testing.T) {
 	require.ErrorContains(t, err, "address 2")
 	require.NotContains(t, err.Error(), "secret")
 }
-
-func TestConnectOtherProduct(t *testing.T) {
-	for body, product := range map[string]string{
-		`{"login":"please"}`: "",
-		`<html>`:             "",
-		`{"version":{"distribution":"opensearch","number":"2.19.1"},"tagline":"The OpenSearch Project: https://opensearch.org/"}`: "OpenSearch 2.19.1",
-		`{"version":{"number":"7.10.2"},"tagline":"The OpenSearch Project: https://opensearch.org/"}`:                             "OpenSearch",
-		`{"version":{"number":"7.10.2"},"tagline":"You Know, for Search"}`:                                                        "Elasticsearch 7.10.2",
-	} {
-		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, body) }))
-		t.Cleanup(srv.Close)
-		client, err := esindex.Connect(esindex.ClientConfig{Addresses: []string{srv.URL}})
-		require.NoError(t, err)
-		read := false
-		err = esindex.Do(t.Context(), client, http.MethodGet, "/", "", nil, func([]byte) error { read = true; return nil })
-		require.ErrorIs(t, err, esindex.ErrUnavailable)
-		require.ErrorContains(t, err, "does not come from Elasticsearch 8")
-		require.ErrorContains(t, err, product)
-		require.False(t, read)
-	}
-}

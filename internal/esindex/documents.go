@@ -66,12 +66,17 @@ func Get(ctx context.Context, client Client, ids []DocID) ([]Document, error) {
 // Unwritable reports whether err means that an answer contains a document that cannot be written as
 // JSON, even with a filter_path. Elasticsearch accepts documents as YAML, where a number may be
 // ".nan", and stores the bytes. It answers with an error, or if the answer has begun, truncates it.
+// OpenSearch answers with the error of a request that is not JSON, which none is that [Ask] encodes.
 func Unwritable(err error) bool {
 	if NotJSON(err) {
 		return true
 	}
 	var e *Error
-	return errors.As(err, &e) && e.Status == http.StatusInternalServerError && strings.HasSuffix(e.Type, "parse_exception")
+	if !errors.As(err, &e) {
+		return false
+	}
+	return e.Status == http.StatusInternalServerError && strings.HasSuffix(e.Type, "parse_exception") ||
+		e.Status == http.StatusBadRequest && e.Type == "json_parse_exception"
 }
 
 // get reads documents in one request.

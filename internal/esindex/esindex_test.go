@@ -298,7 +298,7 @@ func TestErrorReason(t *testing.T) {
 	var e *esindex.Error
 	require.ErrorAs(t, err, &e)
 	require.Equal(t, 400, e.Status)
-	require.Equal(t, "document_parsing_exception", e.Type)
+	require.Equal(t, map[bool]string{false: "document_parsing_exception", true: "mapper_parsing_exception"}[testenv.OpenSearch(t)], e.Type)
 	require.Contains(t, e.Reason, "failed to parse date field [nope] with format [epoch_second]")
 	require.NotErrorIs(t, err, esindex.ErrUnavailable)
 }

@@ -37,6 +37,17 @@ func ReusedElastic(t testing.TB, made string) (address, index string) {
 	return x.address, x.name
 }
 
+// OpenSearch reports whether FRESHET_TEST_ELASTICSEARCH names an OpenSearch, whose types of fields and
+// of errors are others.
+func OpenSearch(t testing.TB) bool {
+	t.Helper()
+	body, err := (&ownIndices{address: elasticAddress(t)}).call(t.Context(), http.MethodGet, "/", "")
+	if err != nil {
+		t.Fatalf("FRESHET_TEST_ELASTICSEARCH: %v", err)
+	}
+	return strings.Contains(string(body), "opensearch")
+}
+
 func elasticAddress(t testing.TB) string {
 	t.Helper()
 	address := os.Getenv("FRESHET_TEST_ELASTICSEARCH")

@@ -133,6 +133,31 @@ func (p *OwnPostgres) Start() {
 	}, "the test's own postgres to answer")
 }
 
+// RequirePassword makes it ask these users for their passwords; it trusts all others.
+func (p *OwnPostgres) RequirePassword(users ...string) {
+	p.t.Helper()
+	file := filepath.Join(p.data, "pg_hba.conf")
+	rules, err := os.ReadFile(file)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	// The first rule that matches decides. The file keeps its owner, who runs the server.
+	text := fmt.Appendf(nil, "host all %s 127.0.0.1/32 scram-sha-256\n%s", strings.Join(users, ","), rules)
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+	if err := postgresExec(p.t.Context(), p.URL, "SELECT pg_reload_conf()"); err != nil {
+		p.t.Fatal(err)
+	}
+	WaitFor(p.t, func() bool {
+		c, err := pgx.Connect(context.Background(), strings.Replace(p.URL, "://freshet@", "://"+users[0]+"@", 1))
+		if err == nil {
+			_ = c.Close(context.Background())
+		}
+		return err != nil
+	}, "the new rules")
+}
+
 // Freeze suspends it and the processes of its connections: it accepts connections, and answers
 // nothing.
 func (p *OwnPostgres) Freeze() {

@@ -18,6 +18,7 @@ func PutYAML(t testing.TB, client interface {
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "/"+index+"/_doc/"+id+"?refresh=true", strings.NewReader("---\n"+doc))
 	require.NoError(t, err)
 	req.Header.Set("Content-Type", "application/yaml")
+	req.Header.Set("Accept", "application/json")
 	res, err := client.Perform(req)
 	require.NoError(t, err)
 	require.Less(t, res.StatusCode, 300)

@@ -37,7 +37,7 @@ func (d *doctor) checkElastic(ctx context.Context) {
 		d.report(Broken, what, "correct elasticsearch.addresses or ca_cert", "%v", err)
 		return
 	}
-	version, err := esindex.CheckVersion(ctx, client)
+	about, err := esindex.CheckProduct(ctx, client)
 	answers := esindex.Privilege(err) != ""
 	if err != nil && !answers {
 		fix := connect.TLSAdvice(err, connect.Schemes{
@@ -46,7 +46,7 @@ func (d *doctor) checkElastic(ctx context.Context) {
 		})
 		var other *esindex.OtherProductError
 		if errors.As(err, &other) {
-			fix = "name an Elasticsearch 8 in elasticsearch.addresses"
+			fix = "name an Elasticsearch 8 or an OpenSearch 2 in elasticsearch.addresses"
 		}
 		d.report(Broken, what, cmp.Or(fix, "start Elasticsearch, or correct elasticsearch.addresses, elasticsearch.password or elasticsearch.api_key"), "%s: %v", where, err)
 		return
@@ -54,10 +54,10 @@ func (d *doctor) checkElastic(ctx context.Context) {
 	switch {
 	case answers:
 		d.report(Warning, what, "", "%s answers, but its version could not be checked: %v", where, err)
-	case !strings.HasPrefix(version, "8."):
-		d.report(Warning, what, "use Elasticsearch 8", "%s is version %s; Freshet is tested with 8", where, version)
+	case !about.Tested():
+		d.report(Warning, what, "use Elasticsearch 8 or OpenSearch 2.19", "%s is %s; Freshet is tested with Elasticsearch 8 and OpenSearch 2.19", where, about)
 	default:
-		d.report(OK, what, "", "%s answers, version %s", where, version)
+		d.report(OK, what, "", "%s answers, %s", where, about)
 	}
 	d.checkElasticClocks(ctx, client)
 	d.checkIndex(ctx, client)

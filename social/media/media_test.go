@@ -470,10 +470,11 @@ func TestPoolBounded(t *testing.T) {
 	_, err := s.Make(t.Context(), small)
 	require.ErrorIs(t, err, errBusy, "another request has the worker")
 	<-s.turns
-	require.True(t, s.memory.TryAcquire(s.cfg.Memory), "no memory is held")
+	require.Zero(t, s.memory.taken, "no memory is held")
+	require.NoError(t, s.memory.take(t.Context(), s.cfg.Memory))
 	_, err = s.Make(t.Context(), small)
 	require.ErrorIs(t, err, errBusy, "another request has the memory")
-	s.memory.Release(s.cfg.Memory)
+	s.memory.release(s.cfg.Memory)
 	_, err = s.Make(t.Context(), small)
 	require.NoError(t, err)
 

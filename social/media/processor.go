@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"golang.org/x/image/draw"
-	"golang.org/x/sync/semaphore"
 
 	"github.com/freshet/freshet/feed"
 )
@@ -42,7 +41,7 @@ const DefaultMemory = 1200 << 20
 // Processor processes images. It is safe for concurrent use.
 type Processor struct {
 	cfg    Config
-	memory *semaphore.Weighted
+	memory budget
 	turns  chan struct{}
 	used   atomic.Int64 // bytes that were released since the last garbage collection
 }
@@ -53,8 +52,11 @@ func NewProcessor(cfg Config) *Processor {
 	cfg.Wait = cmp.Or(cfg.Wait, 3*time.Second)
 	cfg.Time = cmp.Or(cfg.Time, 30*time.Second)
 	cfg.Workers = cmp.Or(cfg.Workers, max(1, runtime.GOMAXPROCS(0)/2))
-	return &Processor{cfg: cfg, memory: semaphore.NewWeighted(cfg.Memory), turns: make(chan struct{}, cfg.Workers)}
+	return &Processor{cfg: cfg, memory: budget{most: cfg.Memory}, turns: make(chan struct{}, cfg.Workers)}
 }
+
+// SetMemory replaces Config.Memory. Images in processing keep what they have.
+func (s *Processor) SetMemory(bytes int64) { s.memory.resize(bytes) }
 
 // Make makes an image from a file of at most [MaxBytes]. Errors are [feed.ErrType],
 // [feed.ErrRule], [errBusy], or the context's.
@@ -140,19 +142,20 @@ func need(head image.Config, at layout, orientation int) int64 {
 
 // enter waits up to Config.Wait for memory and a worker. On success the caller must call leave.
 func (s *Processor) enter(ctx context.Context, bytes int64) (leave func(), err error) {
-	if bytes > s.cfg.Memory {
-		return nil, feed.Errorf(feed.ErrRule, "bad image: decoding it takes %d MiB, this server allows %d (media.memory)", bytes>>20, s.cfg.Memory>>20)
+	most := s.memory.limit()
+	if bytes > most {
+		return nil, feed.Errorf(feed.ErrRule, "bad image: decoding it takes %d MiB, this server allows %d (media.memory)", bytes>>20, most>>20)
 	}
 	waiting, cancel := context.WithTimeout(ctx, s.cfg.Wait)
 	defer cancel()
-	if err := s.memory.Acquire(waiting, bytes); err != nil {
+	if err := s.memory.take(waiting, bytes); err != nil {
 		return nil, cmp.Or(ctx.Err(), errBusy)
 	}
 	select {
 	case s.turns <- struct{}{}:
 		return func() { <-s.turns; s.leave(bytes) }, nil
 	case <-waiting.Done():
-		s.memory.Release(bytes)
+		s.memory.release(bytes)
 		return nil, cmp.Or(ctx.Err(), errBusy)
 	}
 }
@@ -163,11 +166,11 @@ const collectAfter = 4
 
 func (s *Processor) leave(bytes int64) {
 	used := s.used.Add(bytes)
-	if used > s.cfg.Memory/collectAfter {
+	if used > s.memory.limit()/collectAfter {
 		s.used.Store(0)
 		runtime.GC()
 	}
-	s.memory.Release(bytes)
+	s.memory.release(bytes)
 }
 
 // watched is a reader that fails when its context ends, to stop the decoder: some small files take

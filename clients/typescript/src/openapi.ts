@@ -2090,6 +2090,65 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/config/diff": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show what a reload would change
+         * @description Compares the configuration in force in this server with the one that it would load now from
+         *     its file, its environment and its flags. Values of files that a variable `…_FILE` names
+         *     and that the server reads again by itself, such as passwords, are left out.
+         */
+        get: operations["getConfigDiff"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/config/reload": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reload the configuration
+         * @description Does what the signal SIGHUP does: loads the configuration and puts into force what may change
+         *     while the server runs. Settings with the effect `restart` keep their values. If the
+         *     configuration cannot be used, nothing changes. Repeating the call is harmless. It concerns
+         *     this server only: call each one at its own address.
+         */
+        post: operations["reloadConfig"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/": {
         parameters: {
             query?: never;
@@ -3141,6 +3200,20 @@ export interface components {
              */
             oldest_seconds: number;
         };
+        /** @description A setting whose value in force differs from the loaded one. */
+        ConfigChange: {
+            /** @description The setting, such as `server.rate_limit`. */
+            key: string;
+            /** @description The value in force before a reload. Secrets are shown as `******`. */
+            in_force: string;
+            /** @description The loaded value, in the same form. */
+            loaded: string;
+            /**
+             * @description When the loaded value takes effect, with a `reload` or with a `restart` of the server.
+             * @enum {string}
+             */
+            effect: "reload" | "restart";
+        };
         Readiness: {
             /**
              * Format: int64
@@ -3158,8 +3231,8 @@ export interface components {
              *     invalid limit. 40004: invalid id. 40101: not authenticated. 40301: not allowed.
              *     40401: not found. 40501: method not supported. 40901: the request id or key was used
              *     for another call. 41001: a cursor is not valid any more. 41201: not the current version. 41301: too large. 41501:
-             *     unsupported type. 41601: range outside the image. 42201: a post or an image breaks a
-             *     rule. 42202: a limit is reached. 42901: too many calls. 50001: a defect of the
+             *     unsupported type. 41601: range outside the image. 42201: a post, an image or the
+             *     configuration breaks a rule. 42202: a limit is reached. 42901: too many calls. 50001: a defect of the
              *     server. 50301: temporarily unavailable.
              * @enum {integer}
              */
@@ -4538,6 +4611,16 @@ export interface components {
             /** @constant */
             msg: "success";
             data: components["schemas"]["PostJobsAnswerData"];
+        };
+        GetConfigDiffAnswerData: {
+            changes: components["schemas"]["ConfigChange"][];
+        };
+        GetConfigDiffAnswer: {
+            /** @constant */
+            code: 0;
+            /** @constant */
+            msg: "success";
+            data: components["schemas"]["GetConfigDiffAnswerData"];
         };
         OpenapiAnswer: {
             /** @constant */
@@ -8392,6 +8475,90 @@ export interface operations {
             };
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
+        };
+    };
+    getConfigDiff: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The settings that differ, in the order of the shipped file. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["CallID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetConfigDiffAnswer"];
+                };
+            };
+            400: components["responses"]["BadBody"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            /** @description The configuration cannot be used; `msg` names each setting and what is wrong with it. The one in force stays. */
+            422: {
+                headers: {
+                    "X-Request-ID": components["headers"]["CallID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            500: components["responses"]["Internal"];
+        };
+    };
+    reloadConfig: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The settings that differ, in the order of the shipped file. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["CallID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetConfigDiffAnswer"];
+                };
+            };
+            400: components["responses"]["BadBody"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            /** @description The configuration cannot be used; `msg` names each setting and what is wrong with it. The one in force stays. */
+            422: {
+                headers: {
+                    "X-Request-ID": components["headers"]["CallID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            500: components["responses"]["Internal"];
         };
     };
     feedPage: {
