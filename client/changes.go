@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -53,7 +54,8 @@ func (c *changes) end(what string, mine *change) {
 // inTurn makes a modifying call after those before it on the same subject. A call without a body,
 // such as a like, supersedes earlier ones, because it determines the whole state of its subject.
 func (c *Client) inTurn(ctx context.Context, r Request) (Response, error) {
-	what := c.header.Get("X-Agent-ID") + "\n" + c.header.Get("Authorization") + "\n" + r.Path
+	subject, _, _ := strings.Cut(r.Path, "?until=") // a mute is the same whenever it ends
+	what := c.header.Get("X-Agent-ID") + "\n" + c.header.Get("Authorization") + "\n" + subject
 	mine, before := c.changes.begin(ctx, what, r.Body == nil)
 	defer c.changes.end(what, mine)
 	for _, older := range before {

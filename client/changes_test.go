@@ -72,6 +72,14 @@ func likes() map[string][2]changing {
 				return done(c.Unmute(ctx, "a", client.MutedTags, "b"))
 			},
 		},
+		"mute for a time": {
+			func(ctx context.Context, c *client.Client) error {
+				return done(c.MuteUntil(ctx, "a", client.MutedWords, "b", time.Now().Add(time.Hour)))
+			},
+			func(ctx context.Context, c *client.Client) error {
+				return done(c.Unmute(ctx, "a", client.MutedWords, "b"))
+			},
+		},
 		"membership": {
 			func(ctx context.Context, c *client.Client) error { return done(c.AddMember(ctx, "a", "b")) },
 			func(ctx context.Context, c *client.Client) error { return done(c.RemoveMember(ctx, "a", "b")) },

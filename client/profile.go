@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
+	"time"
 
 	"github.com/freshet/freshet/feed"
 )
@@ -55,7 +57,7 @@ func (c *Client) PatchProfile(ctx context.Context, agent string, patch any) (Age
 	return profileOf(c.Do(ctx, Request{Method: http.MethodPatch, Path: v1("agents", agent, "profile"), Body: body, Repeatable: true}))
 }
 
-// Muted names a list of an agent's mutes. The first three are part of the profile.
+// Muted names a list of an agent's mutes. The first four are part of the profile.
 type Muted string
 
 // The lists.
@@ -63,6 +65,7 @@ const (
 	MutedAuthors Muted = "authors"
 	MutedTags    Muted = "tags"
 	MutedItems   Muted = "items" // and groups
+	MutedWords   Muted = "words" // and phrases, in titles, summaries, captions and tags
 	// MutedGroups are groups and events: their posts leave the agent's timeline, home, streams and
 	// badges. MutedInviters are agents whose invitations are not listed.
 	MutedGroups   Muted = "circles"
@@ -73,6 +76,14 @@ const (
 // other devices. It reports whether anything changed.
 func (c *Client) Mute(ctx context.Context, agent string, list Muted, value string) (changed bool, err error) {
 	return c.change(ctx, http.MethodPut, v1("agents", agent, "muted", string(list), value))
+}
+
+// MuteUntil is [Client.Mute] with an end, which replaces that of an earlier mute; [Client.Mute] removes
+// it. A time that is not in the future, and invitations, which cannot be muted for a time, are refused
+// with [ErrInvalid].
+func (c *Client) MuteUntil(ctx context.Context, agent string, list Muted, value string, until time.Time) (changed bool, err error) {
+	query := "?" + url.Values{"until": {until.UTC().Format(time.RFC3339Nano)}}.Encode()
+	return c.change(ctx, http.MethodPut, v1("agents", agent, "muted", string(list), value)+query)
 }
 
 // Unmute calls DELETE /v1/agents/{agent_id}/muted/… and reports whether anything changed.

@@ -167,6 +167,7 @@ func New(stores Stores, cfg Config) (*Engine, error) {
 	if stores.Recall == nil {
 		return nil, errors.New("engine: the recall source is missing")
 	}
+	stores.Catalog = catalog.Timed{Catalog: stores.Catalog, Clock: cfg.Clock}
 	e := &Engine{
 		stores: stores, cfg: cfg,
 		turns: turns{of: map[turnOf]*turn{}}, edits: turns{of: map[turnOf]*turn{}},

@@ -218,6 +218,10 @@ func refusal(p *feed.Profile, it *feed.Item) string {
 	if muted {
 		return "its tag " + tag + " is muted"
 	}
+	word, muted := p.Refusals().Word(it.Title, it.Summary, it.Tags)
+	if muted {
+		return fmt.Sprintf("it has the muted word %q", word)
+	}
 	return "its language " + it.Lang + " is not among " + strings.Join(p.Langs, ", ")
 }
 

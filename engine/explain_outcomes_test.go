@@ -87,12 +87,13 @@ func outcomes(t *testing.T) *rig {
 		told("by-ann", 70, func(it *feed.Item) { it.AuthorID = "ann" }),
 		told("in-french", 71, func(it *feed.Item) { it.Lang = "fr" }),
 		told("about-cats", 72, func(it *feed.Item) { it.Tags = []string{"pets", "cats"} }),
+		told("spoils", 74, func(it *feed.Item) { it.Summary = "A Spoiler." }),
 		told("hidden", 73, nil),
 	)
 	require.NoError(t, r.PutProfile(t.Context(), "u_1", feed.Profile{
 		Interests:    map[string]float64{"news": 0.5, "cats": 9},
 		Langs:        []string{"en", "de"},
-		MutedAuthors: []string{"ann"}, MutedTags: []string{"cats"}, MutedItems: []string{"hidden"},
+		MutedAuthors: []string{"ann"}, MutedTags: []string{"cats"}, MutedItems: []string{"hidden"}, MutedWords: []feed.MutedWord{{Term: "spoiler"}},
 	}))
 	r.see(t, "seen")
 	r.advance(48 * time.Hour)
@@ -154,6 +155,7 @@ func TestExplainItem(t *testing.T) {
 		{"future", api.OutcomeFuture, 0, "It is dated 2026-03-08T12:30:00Z, which is after 2026-03-08T12:00:00Z"},
 		{"by-ann", api.OutcomeMuted, 0, "its author ann is muted"},
 		{"about-cats", api.OutcomeMuted, 0, "its tag cats is muted"},
+		{"spoils", api.OutcomeMuted, 0, `it has the muted word "spoiler"`},
 		{"in-french", api.OutcomeMuted, 0, "its language fr is not among en, de"},
 		{"hidden", api.OutcomeMuted, 0, "the agent has hidden hidden"},
 		{"new", api.OutcomeUnfound, 0, "recall does not find it"},

@@ -151,12 +151,13 @@ func (r *relating) query() feed.Query {
 	for _, tag := range r.tags {
 		interests[tag] = 1
 	}
-	p := &r.profile
+	profile := r.profile.Exclusions()
+	profile.Interests = interests
 	ranking := r.ranking.WithoutLearned()
 	ranking.Base, ranking.Explore = tagsAlone, feed.Explore{}
 	return feed.Query{
 		Agent: r.agent, Ranking: ranking, Origin: r.stages.cfg.origin(r.stages.cfg.Clock()), N: r.limit + len(r.out.Docs) + relatedSpare,
-		Profile: feed.Profile{Interests: interests, Langs: p.Langs, MutedAuthors: p.MutedAuthors, MutedTags: p.MutedTags, MutedItems: p.MutedItems},
+		Profile: profile,
 	}
 }
 

@@ -87,17 +87,17 @@ func TestRelatedLeavesOut(t *testing.T) {
 	byMuted, german := tagged("muted", time.Hour, "rivers"), tagged("german", time.Hour, "rivers")
 	byMuted.AuthorID, german.Lang = "m", "de"
 	r.put(t, about, grouped, own, byMuted, german, tagged("tag", time.Hour, "rivers", "sport"), tagged("hidden", time.Hour, "rivers"),
-		tagged("future", -time.Hour, "rivers"), tagged("fine", time.Hour, "rivers"), tagged("gone", time.Hour, "rivers"))
+		tagged("word", time.Hour, "rivers", "a spoiler"), tagged("future", -time.Hour, "rivers"), tagged("fine", time.Hour, "rivers"), tagged("gone", time.Hour, "rivers"))
 	for i := range 3 {
 		r.read(t, c, "o"+string(rune('a'+i)), "i001", "hidden", "muted", "i020", "gone", "own", "again")
 	}
 	require.NoError(t, r.stores.Catalog.Remove(t.Context(), "gone"))
-	require.NoError(t, r.PutProfile(t.Context(), "u_1", feed.Profile{MutedAuthors: []string{"m"}, MutedTags: []string{"Sport"}, MutedItems: []string{"hidden"}, Langs: []string{"en"}}))
+	require.NoError(t, r.PutProfile(t.Context(), "u_1", feed.Profile{MutedAuthors: []string{"m"}, MutedTags: []string{"Sport"}, MutedItems: []string{"hidden"}, Langs: []string{"en"}, MutedWords: []feed.MutedWord{{Term: "Spoiler"}}}))
 	ids, why := r.related(t, "u_1", "i001", 10)
 	assert.Equal(t, []string{"i020", "fine"}, ids)
 	assert.Equal(t, []api.Reason{readTogether, ofRivers}, why)
 	ids, _ = r.related(t, "u_2", "i001", 10)
-	assert.ElementsMatch(t, []string{"hidden", "muted", "i020", "own", "fine", "tag", "german"}, ids)
+	assert.ElementsMatch(t, []string{"hidden", "muted", "i020", "own", "fine", "tag", "german", "word"}, ids)
 	for _, missing := range []string{"gone", "future", "never"} {
 		_, err := r.Related(t.Context(), "u_1", missing, 10)
 		require.ErrorIs(t, err, feed.ErrNotFound, missing)

@@ -62,7 +62,11 @@ func (e *Engine) silentRefresh(ctx context.Context, r Request) (Answer, error) {
 	if since.IsZero() {
 		most = min(most, newcomerMost)
 	}
-	got, err := e.stages.hydrate(ctx, r.Agent, found.ranked[:min(most, r.Limit)], e.stages.at().Unix())
+	read := r.Limit
+	if len(profile.MutedWords) > 0 { // only the content tells whether it has a muted word
+		read = max(read, newcomerMost)
+	}
+	got, err := e.stages.hydrate(ctx, r.Agent, found.ranked[:min(most, read)], e.stages.at().Unix())
 	if err != nil {
 		return Answer{}, err
 	}
@@ -70,8 +74,9 @@ func (e *Engine) silentRefresh(ctx context.Context, r Request) (Answer, error) {
 	unseen := len(found.ranked) - got.short()
 	missing := found.missing | got.missing
 	unknown := since.IsZero() && missing == 0 && !profile.Refreshed()
+	docs := got.docs[:min(len(got.docs), r.Limit)]
 	a := Answer{
-		Docs: got.docs, NewCount: min(unseen, most), HasMore: unseen > len(got.docs), Degraded: missing.Names(),
+		Docs: docs, NewCount: min(unseen, most), HasMore: unseen > len(docs), Degraded: missing.Names(),
 		NewReader: unknown && e.neverRefreshed(ctx, r.Agent, r.Feed.Other()),
 	}
 	if r.Why {

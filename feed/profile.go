@@ -1,12 +1,16 @@
 package feed
 
 import (
+	"cmp"
 	"encoding/json"
+	"maps"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/freshet/freshet/feed/strictjson"
 	"github.com/freshet/freshet/feed/terms"
+	"github.com/freshet/freshet/feed/words"
 )
 
 // Bounds of a profile.
@@ -38,6 +42,10 @@ type Profile struct {
 	// MutedItems are groups and ids that the reader has hidden, latest last. Storing a profile
 	// with nil keeps the stored ones ([Profile.Replace]).
 	MutedItems []string `json:"muted_items,omitzero"`
+	// MutedWords exclude items with one of these words in the title, summary or a tag.
+	MutedWords []MutedWord `json:"muted_words,omitzero"`
+	// MutedUntil holds the ends of mutes in the lists above. [Profile.At] leaves out what has ended.
+	MutedUntil MuteEnds `json:"muted_until,omitzero"`
 
 	// Learned holds the interests inferred from the reader's acts. It is not part of the
 	// declared profile or of its JSON.
@@ -83,6 +91,8 @@ func (p *Profile) tidy() {
 			*list = nil
 		}
 	}
+	p.MutedWords = orNil(p.MutedWords)
+	p.MutedUntil.tidy(p)
 }
 
 // Validate checks the bounds; the error wraps [ErrInvalid].
@@ -117,6 +127,9 @@ func (p Profile) Validate() error {
 		}
 	}
 	if err := checkKeywords(p.Keywords); err != nil {
+		return err
+	}
+	if err := cmp.Or(checkMutedWords(p.MutedWords), p.MutedUntil.check()); err != nil {
 		return err
 	}
 	return checkMutedItems(p.MutedItems)
@@ -154,22 +167,22 @@ func checkTerm(where, term string) error {
 	return nil
 }
 
-// Replace replaces this profile by another one. Nil muted items keep the current ones; an empty
-// list removes them.
+// Replace replaces this profile by another one. Nil muted items keep the current ones, with their
+// ends; an empty list removes them.
 func (p *Profile) Replace(by Profile) {
 	if by.MutedItems == nil {
-		by.MutedItems = p.MutedItems
+		by.MutedItems, by.MutedUntil.Items = p.MutedItems, p.MutedUntil.Items
 	}
 	*p = by
 }
 
-// HasMutes reports whether the profile excludes any author, tag, language or single item.
+// HasMutes reports whether the profile excludes any author, tag, language, word or single item.
 func (p Profile) HasMutes() bool {
-	return len(p.MutedAuthors)+len(p.MutedTags)+len(p.Langs)+len(p.MutedItems) > 0
+	return len(p.MutedAuthors)+len(p.MutedTags)+len(p.Langs)+len(p.MutedItems)+len(p.MutedWords) > 0
 }
 
-// MuteItems adds groups and ids to the muted items, and reports whether any was added. One that is
-// already muted keeps its position. If there is no room for all of them, it adds none and returns
+// MuteItems mutes groups and ids for ever, and reports whether that changed anything. One that is
+// already muted keeps its position and loses its end. If there is no room for all of them, it adds none and returns
 // an error that wraps [ErrLimit]: an item that was hidden must not come back because of others. It
 // does not modify the list in place.
 func (p *Profile) MuteItems(keys []string) (changed bool, err error) {
@@ -187,6 +200,16 @@ func (p *Profile) MuteItems(keys []string) (changed bool, err error) {
 		return false, Errorf(ErrLimit, "the limit of %d muted items and groups, with %d characters in total, is reached; unmute some first", MaxMutedItems, MaxMutedItemsLength)
 	}
 	p.MutedItems = muted
+	for _, key := range keys {
+		if _, ends := p.MutedUntil.Items[key]; ends {
+			changed = true
+			p.MutedUntil.Items = maps.Clone(p.MutedUntil.Items)
+			delete(p.MutedUntil.Items, key)
+		}
+	}
+	if len(p.MutedUntil.Items) == 0 {
+		p.MutedUntil.Items = nil
+	}
 	return changed, nil
 }
 
@@ -205,7 +228,17 @@ func (p Profile) SameMutes(q Profile) bool {
 		return false
 	}
 	sameTags := sameSet(terms.FoldAll(p.MutedTags), terms.FoldAll(q.MutedTags))
-	return sameTags && terms.ReadLangs(p.Langs).Equal(terms.ReadLangs(q.Langs))
+	sameWords := sameSet(wordsOf(p.MutedWords), wordsOf(q.MutedWords))
+	return sameTags && sameWords && terms.ReadLangs(p.Langs).Equal(terms.ReadLangs(q.Langs))
+}
+
+// wordsOf returns muted words in the form in which they are compared.
+func wordsOf(muted []MutedWord) []string {
+	all := make([]string, len(muted))
+	for i, w := range muted {
+		all[i] = strings.Join(words.Of(w.Term), " ")
+	}
+	return all
 }
 
 func sameSet(a, b []string) bool {
@@ -222,6 +255,9 @@ type Refusals struct {
 	authors map[string]bool
 	tags    map[string]bool // folded
 	langs   terms.Langs
+
+	phrases  map[string][]mutedPhrase // of muted words, by their first token
+	wordTags map[string]string        // muted words by their form as a tag
 }
 
 // Refusals prepares the mutes and languages of the profile.
@@ -229,6 +265,7 @@ func (p Profile) Refusals() *Refusals {
 	r := &Refusals{items: setOf(p.MutedItems, itself), langs: terms.ReadLangs(p.Langs)}
 	r.authors = setOf(p.MutedAuthors, itself)
 	r.tags = setOf(p.MutedTags, terms.Fold)
+	r.phrases, r.wordTags = mutedPhrases(p.MutedWords)
 	return r
 }
 
@@ -255,8 +292,9 @@ func (r *Refusals) Item(it *Item) bool {
 	if it.AuthorID != "" && r.authors[it.AuthorID] || slices.ContainsFunc(it.AuthorIDs, r.Author) {
 		return true
 	}
-	_, muted := r.Tag(it.Tags)
-	if muted {
+	_, tagged := r.Tag(it.Tags)
+	_, worded := r.Word(it.Title, it.Summary, it.Tags)
+	if tagged || worded {
 		return true
 	}
 	return !r.langs.Take(it.Lang) || len(it.Langs) > 0 && !slices.ContainsFunc(it.Langs, r.langs.Take)
@@ -285,9 +323,11 @@ func (r *Refusals) Tag(tags []string) (tag string, muted bool) {
 // Refuses reports whether the profile's mutes or languages exclude the item; see [Refusals.Item].
 func (p Profile) Refuses(it *Item) bool { return p.Refusals().Item(it) }
 
-// Selective reports whether any author, tag or language is excluded, so that the content of an
+// Selective reports whether any author, tag, word or language is excluded, so that the content of an
 // item is needed to decide whether it may be shown.
-func (r *Refusals) Selective() bool { return len(r.authors)+len(r.tags) > 0 || !r.langs.All() }
+func (r *Refusals) Selective() bool {
+	return len(r.authors)+len(r.tags)+len(r.phrases) > 0 || !r.langs.All()
+}
 
 // Refreshed reports whether the profile shows that its agent has refreshed a feed before, even if
 // the session store has forgotten it: features are learned from acts on items that were shown.

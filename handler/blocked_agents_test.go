@@ -92,6 +92,9 @@ func naming() map[string]any {
 		"PUT /v1/circles/{id}":                        own,
 		"PATCH /v1/authors/{id}":                      own,
 		"PATCH /v1/circles/{id}":                      own,
+		"GET /v1/agents/{agent_id}/profile":           own,
+		"PUT /v1/agents/{agent_id}/profile":           own,
+		"PATCH /v1/agents/{agent_id}/profile":         own,
 		"GET /v1/agents/{agent_id}/muted/invitations": unnamed("lists whose invitations the caller has muted, for the caller to manage"),
 	}
 }

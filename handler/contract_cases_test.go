@@ -151,23 +151,37 @@ func profileCases(stored func(...string) []exchange) map[string]contractRoute {
 func mutedCases(func(...string) []exchange) map[string]contractRoute {
 	const agent = "/v1/agents/{agent_id}/"
 	cases := map[string]contractRoute{}
-	for list, param := range map[string]string{"authors": "author", "tags": "tag", "items": "item"} {
+	for list, param := range map[string]string{"authors": "author", "tags": "tag", "items": "item", "words": "word"} {
 		step := func(id, value string) exchange {
 			return exchange{path: map[string]string{"agent_id": id, param: value}, headers: []string{asAdmin}}
 		}
 		put, full := step("u_1", "a/b").with(asAgent), step("full", "one-more")
 		put.op = "PUT " + agent + "muted/" + list + "/{" + param + "}"
+		timed, past := put, put
+		timed.query, past.query = "?until=2100-01-01T00:00:00Z", "?until=2020-01-01T00:00:00Z"
 		again := put
 		again.before = []exchange{put}
 		full.before = []exchange{{
 			op: "PUT " + agent + "profile", path: map[string]string{"agent_id": "full"}, headers: []string{asAdmin},
-			body: `{"muted_` + list + `":["` + strings.Join(most(list), `","`) + `"]}`,
+			body: `{"muted_` + list + `":` + mostMuted(list) + `}`,
 		}}
 		bad := map[int]exchange{40004: step("u:1", "x")}
 		cases["DELETE "+agent+"muted/"+list+"/{"+param+"}"] = contractRoute{good: []exchange{again, step("nobody", "never")}, bad: bad}
-		cases[put.op] = contractRoute{good: []exchange{put, again}, bad: map[int]exchange{40004: bad[40004], 42202: full}}
+		cases[put.op] = contractRoute{good: []exchange{put, again, timed}, bad: map[int]exchange{40001: past, 40004: bad[40004], 42202: full}}
 	}
 	return cases
+}
+
+// mostMuted returns a full list of mutes as JSON.
+func mostMuted(list string) string {
+	if list != "words" {
+		return `["` + strings.Join(most(list), `","`) + `"]`
+	}
+	words := make([]string, feed.MaxMutedWords)
+	for i := range words {
+		words[i] = fmt.Sprintf(`{"term":"w%d"}`, i)
+	}
+	return "[" + strings.Join(words, ",") + "]"
 }
 
 // hidesTooMuch is a hide by an agent who has muted as many items as one may.

@@ -83,7 +83,7 @@ func seedSocial(t *testing.T, store social.Store) {
 	socialtest.PutCircle(t, store, over, nil, time.Now()) // as another system reports it
 	for i := range feed.MaxMutes {
 		for _, kind := range []social.MuteKind{social.MuteCircle, social.MuteInviter} {
-			_, err := store.Mute(ctx, "full", kind, fmt.Sprintf("m_%d", i))
+			_, err := store.Mute(ctx, "full", kind, fmt.Sprintf("m_%d", i), time.Time{})
 			require.NoError(t, err)
 		}
 	}

@@ -2,16 +2,12 @@ package handler
 
 import (
 	"context"
-	"fmt"
 	"net/http"
-	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
-	"github.com/freshet/freshet/feed/terms"
 )
 
 // profileChange is a change of a profile, applied only if match accepts the stored one.
@@ -107,92 +103,4 @@ func (s *server) deleteAgent(ctx context.Context, agent string) error {
 		return err
 	}
 	return s.deps.Engine.Forget(ctx, agent)
-}
-
-// mutedRoutes adds routes that change single mutes of a profile. Values may contain slashes.
-func (s *server) mutedRoutes(route router) {
-	for _, list := range []mutedList{"authors", "tags", "items"} {
-		path := "/v1/agents/:agent_id/muted/" + string(list) + "/*" + list.one()
-		change := s.changeMuted(list)
-		route(http.MethodPut, path, change)
-		route(http.MethodDelete, path, change)
-	}
-}
-
-// mutedList names a list of mutes of a profile: authors, tags or items.
-type mutedList string
-
-// one returns what the list has several of, which is also the parameter of its path.
-func (l mutedList) one() string { return strings.TrimSuffix(string(l), "s") }
-
-// of returns the list of a profile.
-func (l mutedList) of(p *feed.Profile) *[]string {
-	switch l {
-	case "authors":
-		return &p.MutedAuthors
-	case "tags":
-		return &p.MutedTags
-	}
-	return &p.MutedItems
-}
-
-// same reports whether two values are the same: tags are in any spelling.
-func (l mutedList) same(a, b string) bool { return a == b || l == "tags" && terms.Same(a, b) }
-
-func (l mutedList) mute(p *feed.Profile, value string) (changed bool, err error) {
-	muted := l.of(p)
-	switch {
-	case l == "items":
-		return p.MuteItems([]string{value})
-	case slices.ContainsFunc(*muted, func(one string) bool { return l.same(one, value) }):
-		return false, nil
-	case len(*muted) >= feed.MaxMutes:
-		return false, feed.Errorf(feed.ErrLimit, "the limit of %d muted %s is reached; unmute one first", feed.MaxMutes, l)
-	}
-	*muted = append(slices.Clip(*muted), value)
-	return true, nil
-}
-
-func (l mutedList) unmute(p *feed.Profile, values []string) (changed bool) {
-	muted := l.of(p)
-	before := len(*muted)
-	*muted = slices.DeleteFunc(slices.Clone(*muted), func(one string) bool {
-		return slices.ContainsFunc(values, func(value string) bool { return l.same(one, value) })
-	})
-	if len(*muted) == 0 && l != "items" {
-		*muted = nil // an empty list would be written
-	}
-	return len(*muted) < before
-}
-
-// changeMuted answers PUT and DELETE /v1/agents/{agent_id}/muted/…. A DELETE of an item also unmutes
-// its group, which a hide has muted with it.
-func (s *server) changeMuted(list mutedList) func(*call) error {
-	return s.change(s.owner("agent_id"), func(ctx context.Context, c *call, agent string) (changed bool, err error) {
-		value := strings.TrimPrefix(c.gin.Param(list.one()), "/")
-		if value == "" {
-			return false, fmt.Errorf("%w: the path lacks the %s at its end", feed.ErrInvalid, list.one())
-		}
-		var alone feed.Profile
-		*list.of(&alone) = []string{value}
-		if err := alone.Validate(); err != nil {
-			return false, err
-		}
-		unmute, values := c.gin.Request.Method == http.MethodDelete, []string{value}
-		if unmute && list == "items" {
-			values, err = s.deps.Engine.HiddenWith(ctx, value)
-			if err != nil {
-				return false, err
-			}
-		}
-		_, err = s.deps.Engine.EditProfile(ctx, agent, func(p *feed.Profile) (bool, error) {
-			if unmute {
-				changed, err = list.unmute(p, values), nil
-			} else {
-				changed, err = list.mute(p, value)
-			}
-			return changed, err
-		})
-		return changed, err
-	})
 }

@@ -226,6 +226,8 @@ func matrixRoutes() map[string]any {
 		"DELETE /v1/agents/{agent_id}/muted/tags/{tag}":       own,
 		"PUT /v1/agents/{agent_id}/muted/items/{item}":        own,
 		"DELETE /v1/agents/{agent_id}/muted/items/{item}":     own,
+		"PUT /v1/agents/{agent_id}/muted/words/{word}":        own,
+		"DELETE /v1/agents/{agent_id}/muted/words/{word}":     own,
 
 		"GET /v1/agents/{agent_id}/profile":    noPost("what the agent has put, and what was learned from posts that anybody may see"),
 		"DELETE /v1/agents/{agent_id}/learned": own,

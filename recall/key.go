@@ -36,6 +36,10 @@ func keyOf(q *feed.Query) queryKey {
 			k.text(word)
 		}
 	}
+	k.number(uint64(len(p.MutedWords)))
+	for _, w := range p.MutedWords {
+		k.text(w.Term)
+	}
 	k.learned(q)
 	for _, c := range r.Decay.Curves {
 		k.text(string(c.Shape))

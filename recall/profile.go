@@ -73,6 +73,34 @@ func Keywords(p *feed.Profile) []Keyword {
 	return slices.CompactFunc(all, func(a, b Keyword) bool { return slices.Equal(a.Tokens, b.Tokens) })
 }
 
+// MutedPhrases returns the muted words of a profile as the tokens that are adjacent where a word
+// occurs, in each spelling.
+func MutedPhrases(p *feed.Profile) (phrases [][]string) {
+	for _, w := range p.MutedWords {
+		apart, joined := words.OneLetterParts(words.Of(w.Term))
+		for _, tokens := range [][]string{apart, joined} {
+			if len(tokens) > 0 {
+				phrases = append(phrases, tokens)
+			}
+		}
+	}
+	return phrases
+}
+
+// MutedTags returns the tags that a profile mutes, folded: also its muted words, which are tags of
+// some items.
+func MutedTags(p *feed.Profile) []string {
+	tags := make([]string, 0, len(p.MutedTags)+len(p.MutedWords))
+	for _, tag := range p.MutedTags {
+		tags = append(tags, terms.Fold(tag))
+	}
+	for _, w := range p.MutedWords {
+		tags = append(tags, terms.Fold(w.Term))
+	}
+	slices.Sort(tags)
+	return slices.Compact(tags)
+}
+
 // Learned is a learned feature of a reader, prepared for matching.
 type Learned struct {
 	feed.LearnedGain

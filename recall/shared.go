@@ -151,7 +151,8 @@ func detached(p feed.Profile) feed.Profile {
 	return feed.Profile{
 		Interests: maps.Clone(p.Interests), Keywords: slices.Clone(p.Keywords), Langs: slices.Clone(p.Langs),
 		MutedAuthors: slices.Clone(p.MutedAuthors), MutedTags: slices.Clone(p.MutedTags), MutedItems: slices.Clone(p.MutedItems),
-		Learned: p.Learned, // never modified in place, only replaced
+		MutedWords: slices.Clone(p.MutedWords),
+		Learned:    p.Learned, // never modified in place, only replaced
 	}
 }
 

@@ -60,6 +60,7 @@ type contents interface {
 // openCatalogs chains the layers that provide items. A read goes through
 //
 //	posts      content of posts comes from the social store ([posts.before])
+//	timed      mutes of profiles that have ended are left out
 //	fallback   while Elasticsearch is down, contents of recall's fallback list
 //	rediscache or lru
 //	counted    writes: preserves the counted clicks of an item in Elasticsearch
@@ -78,6 +79,7 @@ func (b *builder) openCatalogs(ctx context.Context, c clients) (s catalogs, err 
 	if shared.Fallback > 0 {
 		s.items = fallback.New(s.items, s.shared)
 	}
+	s.items = catalog.Timed{Catalog: s.items, Clock: b.clock}
 	return s, nil
 }
 

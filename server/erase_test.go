@@ -136,8 +136,8 @@ func (e *erased) createData() {
 	changed(s.Withdraw(ctx, "g_passed", "u_declines", "u_declines"))
 	socialtest.PutCircle(e, s, social.Circle{ID: "g_left", Owner: "u_other", CircleTerms: group}, []string{e.agent}, time.Time{})
 	changed(s.RemoveMember(ctx, "g_left", e.agent, e.agent, time.Time{}))
-	changed(s.Mute(ctx, e.agent, social.MuteCircle, "g_theirs"))
-	changed(s.Mute(ctx, e.agent, social.MuteInviter, "u_other"))
+	changed(s.Mute(ctx, e.agent, social.MuteCircle, "g_theirs", time.Time{}))
+	changed(s.Mute(ctx, e.agent, social.MuteInviter, "u_other", time.Time{}))
 	waitSettled(e.T, e.App)
 }
 

@@ -22,11 +22,12 @@ import (
 // it. The lists of a profile are tested here, the others, by every store, in the named cases of
 // socialtest.
 var listsLengthenedBy = map[string]string{
-	"PUT /v1/agents/{agent_id}/profile":                   "profile",
-	"PATCH /v1/agents/{agent_id}/profile":                 "profile",
-	"PUT /v1/agents/{agent_id}/muted/authors/{author}":    "profile",
-	"PUT /v1/agents/{agent_id}/muted/tags/{tag}":          "profile",
-	"PUT /v1/agents/{agent_id}/muted/items/{item}":        "profile",
+	"PUT /v1/agents/{agent_id}/profile":                "profile",
+	"PATCH /v1/agents/{agent_id}/profile":              "profile",
+	"PUT /v1/agents/{agent_id}/muted/authors/{author}": "profile",
+	"PUT /v1/agents/{agent_id}/muted/tags/{tag}":       "profile",
+	"PUT /v1/agents/{agent_id}/muted/items/{item}":     "profile",
+	"PUT /v1/agents/{agent_id}/muted/words/{word}":     "profile",
 	"POST /v1/events":                                     "profile",
 	"POST /v1/agents/{agent_id}/following":                "socialtest: Follows/limit",
 	"PUT /v1/agents/{agent_id}/following/{author}":        "socialtest: Follows/limit",
@@ -53,7 +54,7 @@ var listsLengthenedBy = map[string]string{
 // agent's: it is computed, and the strongest features count.
 var profileLists = map[string]int{
 	"interests": feed.MaxInterests, "keywords": feed.MaxKeywords, "langs": feed.MaxKeywords,
-	"muted_authors": feed.MaxMutes, "muted_tags": feed.MaxMutes, "muted_items": feed.MaxMutedItems,
+	"muted_authors": feed.MaxMutes, "muted_tags": feed.MaxMutes, "muted_items": feed.MaxMutedItems, "muted_words": feed.MaxMutedWords,
 }
 
 // TestLimitsCoverEveryListAndWrite fails for a new list of a profile, or a new operation that
@@ -150,8 +151,11 @@ func listOf(list string, n int) string {
 	entries := make([]string, n)
 	for i := range entries {
 		entries[i] = fmt.Sprintf(`"x%d"`, i)
-		if list == "interests" {
+		switch list {
+		case "interests":
 			entries[i] += ":1"
+		case "muted_words":
+			entries[i] = `{"term":` + entries[i] + `}`
 		}
 	}
 	if list == "interests" {

@@ -87,7 +87,7 @@ func (r *rules) named(reader string, p *modelPost) []string {
 func (r *rules) groupPage(reader string, c *modelCircle) []string {
 	return r.list(func(p *modelPost) bool {
 		through := c.group && c.reads(reader, p) || !c.group && p.author == reader
-		return slices.Contains(p.circles, c) && p.stands(c) && through && r.sees(reader, p) && !r.hides(reader, p.author)
+		return slices.Contains(p.circles, c) && p.stands(c) && through && r.sees(reader, p) && !r.hides(reader, p)
 	})
 }
 

@@ -10,15 +10,17 @@ import (
 // rules is the model of who may see which post. It restates the rules of docs/timelines.md for the
 // actions so far, without using code under test.
 type rules struct {
-	follows, blocks, mutes map[[2]string]bool
-	hushed                 map[[2]string]bool  // agent, circle: a muted group
-	unheard                map[[2]string]bool  // agent, owner: muted invitations
-	refused                map[[2]string]int64 // agent, owner, or agent and owner/circle: when they declined, or left
-	circles                map[string]*modelCircle
-	posts                  []*modelPost     // oldest first
-	erasedAt               map[string]int64 // the turn of each agent's last erasure
-	turn                   int64            // counts the actions
-	now                    int64            // seconds, of the server that is called
+	follows, blocks map[[2]string]bool
+	mutes           map[[2]string]int64 // agent, author: when the mute ends, in seconds; 0 for never
+	hushed          map[[2]string]int64 // agent, circle: a muted group, in the same way
+	words           map[[2]string]int64 // agent, muted word
+	unheard         map[[2]string]bool  // agent, owner: muted invitations
+	refused         map[[2]string]int64 // agent, owner, or agent and owner/circle: when they declined, or left
+	circles         map[string]*modelCircle
+	posts           []*modelPost     // oldest first
+	erasedAt        map[string]int64 // the turn of each agent's last erasure
+	turn            int64            // counts the actions
+	now             int64            // seconds, of the server that is called
 }
 
 type modelCircle struct {
@@ -75,7 +77,7 @@ func (p *modelPost) addressed(reader string) bool {
 // groups can be muted.
 func (r *rules) heard(reader string, p *modelPost) bool {
 	return slices.ContainsFunc(p.circles, func(c *modelCircle) bool {
-		return !p.without[c] && c.reads(reader, p) && !(c.group && r.hushed[[2]string{reader, c.id}])
+		return !p.without[c] && c.reads(reader, p) && !(c.group && r.muted(r.hushed, reader, c.id))
 	})
 }
 
@@ -190,9 +192,26 @@ func (r *rules) reported(p *modelPost, next report) {
 	p.mentions = slices.DeleteFunc(slices.Clone(p.mentions), func(m string) bool { return !slices.Contains(next.mentions, m) })
 }
 
-// hides reports whether a reader has muted an author other than themself.
-func (r *rules) hides(reader, author string) bool {
-	return reader != author && r.mutes[[2]string{reader, author}]
+// muted reports whether a reader's mute of something has not ended.
+func (r *rules) muted(list map[[2]string]int64, reader, what string) bool {
+	end, there := list[[2]string{reader, what}]
+	return there && (end == 0 || r.now < end)
+}
+
+// spellings are the words that people mute, and how captions have them.
+var spellings = map[string]string{"red": "Red!", "so green": "so GREEN,", "BLUE": "#blue"}
+
+// hides reports whether a reader has muted the author of a post, or a word of it, and is not its author.
+func (r *rules) hides(reader string, p *modelPost) bool {
+	if reader == p.author {
+		return false
+	}
+	for word, spelt := range spellings {
+		if strings.Contains(p.caption, spelt) && r.muted(r.words, reader, word) {
+			return true
+		}
+	}
+	return r.muted(r.mutes, reader, p.author)
 }
 
 func (r *rules) list(fits func(*modelPost) bool) []string {
@@ -213,13 +232,13 @@ func (r *rules) list(fits func(*modelPost) bool) []string {
 }
 
 func (r *rules) timeline(reader string) []string {
-	return r.list(func(p *modelPost) bool { return r.due(reader, p) && !r.hides(reader, p.author) })
+	return r.list(func(p *modelPost) bool { return r.due(reader, p) && !r.hides(reader, p) })
 }
 
 // news returns the posts that a badge and a stream count.
 func (r *rules) news(reader string) []string {
 	return r.list(func(p *modelPost) bool {
-		return r.due(reader, p) && p.author != reader && !r.hides(reader, p.author)
+		return r.due(reader, p) && p.author != reader && !r.hides(reader, p)
 	})
 }
 
@@ -261,7 +280,7 @@ func (r *rules) mayFeed(reader string, home bool) []string {
 }
 
 func (r *rules) feedsOne(reader string, home bool, p *modelPost, public bool) bool {
-	wanted := p.author != reader && p.root == nil && !r.hides(reader, p.author)
+	wanted := p.author != reader && p.root == nil && !r.hides(reader, p)
 	return wanted && (public && r.sees(reader, p) || home && r.due(reader, p))
 }
 
@@ -274,7 +293,7 @@ func (r *rules) page(reader, author string) []string {
 
 // under returns the replies to a post that a reader sees.
 func (r *rules) under(reader string, root *modelPost) []string {
-	return r.list(func(p *modelPost) bool { return p.root == root && r.sees(reader, p) && !r.hides(reader, p.author) })
+	return r.list(func(p *modelPost) bool { return p.root == root && r.sees(reader, p) && !r.hides(reader, p) })
 }
 
 func (r *rules) comments(root *modelPost) int {
@@ -324,12 +343,11 @@ func (r *rules) erase(agent string) {
 		}
 		p.mentions = slices.DeleteFunc(p.mentions, func(m string) bool { return m == agent })
 	}
-	for _, made := range []map[[2]string]bool{r.follows, r.blocks, r.mutes, r.hushed, r.unheard} {
-		for pair := range made {
-			if pair[0] == agent {
-				delete(made, pair)
-			}
-		}
+	for _, made := range []map[[2]string]bool{r.follows, r.blocks, r.unheard} {
+		maps.DeleteFunc(made, func(pair [2]string, _ bool) bool { return pair[0] == agent })
+	}
+	for _, made := range []map[[2]string]int64{r.mutes, r.hushed, r.words} {
+		maps.DeleteFunc(made, func(pair [2]string, _ int64) bool { return pair[0] == agent })
 	}
 	for pair := range r.follows {
 		if pair[1] == agent {

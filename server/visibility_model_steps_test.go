@@ -3,6 +3,7 @@ package server
 import (
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -63,25 +64,57 @@ func (p *people) muteOrNot() {
 		delete(p.mutes, [2]string{agent, other})
 		return
 	}
-	p.mustCall(agent, "PUT", path, "", 200)
-	p.mutes[[2]string{agent, other}] = true
+	p.mute(p.mutes, path, agent, other)
+}
+
+// mute mutes something, for ever or for up to a minute. It has no end if clocks differ: one of them
+// might have ended it.
+func (p *people) mute(list map[[2]string]int64, path, agent, what string) {
+	query, end := "", int64(0)
+	if !p.skewed && p.rnd.IntN(2) == 0 {
+		end = p.now + 1 + p.rnd.Int64N(60)
+		query = "?until=" + time.Unix(end, 0).UTC().Format(time.RFC3339)
+	}
+	p.mustCall(agent, "PUT", path+query, "", 200)
+	list[[2]string{agent, what}] = end
+}
+
+// muteWordOrNot mutes or unmutes a word that some captions have.
+func (p *people) muteWordOrNot() {
+	agent, all := p.anyAgent(), slices.Sorted(maps.Keys(spellings))
+	word := all[p.rnd.IntN(len(all))]
+	path := "/v1/agents/" + agent + "/muted/words/" + url.PathEscape(word)
+	if p.rnd.IntN(3) == 0 {
+		p.mustCall(agent, "DELETE", path, "", 200)
+		delete(p.words, [2]string{agent, word})
+		return
+	}
+	p.mute(p.words, path, agent, word)
 }
 
 // muteCircleOrNot mutes or unmutes a circle or a group, which the agent need not be in, or the
 // invitations by an agent.
 func (p *people) muteCircleOrNot() {
-	agent, id, list, muted := p.anyAgent(), fmt.Sprint("c", p.rnd.IntN(5)), "circles", p.hushed
-	if p.rnd.IntN(4) == 0 {
-		id, list, muted = p.anyAgent(), "invitations", p.unheard
+	agent, id, list := p.anyAgent(), fmt.Sprint("c", p.rnd.IntN(5)), "circles"
+	inviter := p.rnd.IntN(4) == 0
+	if inviter {
+		id, list = p.anyAgent(), "invitations"
 	}
 	path := "/v1/agents/" + agent + "/muted/" + list + "/" + id
-	if p.rnd.IntN(3) == 0 {
+	switch unmute := p.rnd.IntN(3) == 0; {
+	case unmute:
 		p.mustCall(agent, "DELETE", path, "", 200)
-		delete(muted, [2]string{agent, id})
-		return
+		if inviter {
+			delete(p.unheard, [2]string{agent, id})
+		} else {
+			delete(p.hushed, [2]string{agent, id})
+		}
+	case inviter:
+		p.mustCall(agent, "PUT", path, "", 200)
+		p.unheard[[2]string{agent, id}] = true
+	default:
+		p.mute(p.hushed, path, agent, id)
 	}
-	p.mustCall(agent, "PUT", path, "", 200)
-	muted[[2]string{agent, id}] = true
 }
 
 // createOrChangeCircle creates a circle, a group or an event, or changes its members. Mostly an

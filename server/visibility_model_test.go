@@ -22,7 +22,7 @@ var (
 	peopleSteps = flag.Int("people.steps", 150, "steps of one run")
 )
 
-// TestVisibilityModel performs random calls over HTTP: people follow, block, mute, post, reply,
+// TestVisibilityModel performs random calls over HTTP: people follow, block, mute, also for a time, post, reply,
 // edit and delete, create groups and events, invite, join, decline, leave, mute groups and hand
 // them over. After them it checks, as each person, where each post appears: by its id, in the
 // timeline, home and for-you, on its author's page and grid, among the replies to its root, in the
@@ -92,8 +92,8 @@ func newPeople(t *testing.T, m mode, seed uint64) *people {
 		servers:    servers,
 		skewed:     clocksDiffer(seed),
 		rules: rules{
-			follows: map[[2]string]bool{}, blocks: map[[2]string]bool{}, mutes: map[[2]string]bool{},
-			hushed: map[[2]string]bool{}, unheard: map[[2]string]bool{}, refused: map[[2]string]int64{},
+			follows: map[[2]string]bool{}, blocks: map[[2]string]bool{}, mutes: map[[2]string]int64{}, words: map[[2]string]int64{},
+			hushed: map[[2]string]int64{}, unheard: map[[2]string]bool{}, refused: map[[2]string]int64{},
 			circles: map[string]*modelCircle{}, erasedAt: map[string]int64{}, now: now.Now().Unix(),
 		},
 		rnd: rand.New(rand.NewPCG(seed, 3)), clock: now, shown: map[[2]string]bool{},
@@ -150,7 +150,7 @@ func (p *people) step() {
 	p.advance(time.Second)
 	p.turn++
 	defer p.callServer()()
-	switch n := p.rnd.IntN(106); {
+	switch n := p.rnd.IntN(109); {
 	case n < 27:
 		p.publish()
 	case n < 38:
@@ -181,14 +181,20 @@ func (p *people) step() {
 		p.eraseAgent()
 	case n < 104:
 		p.reportAgain()
+	case n < 107:
+		p.muteWordOrNot()
 	default:
 		p.advance(time.Duration(p.rnd.IntN(30)) * time.Second)
 	}
 	p.checkQuickly()
 }
 
-// text returns a caption of words that no other post has.
-func (p *people) text() string { return fmt.Sprintf("w%[1]da w%[1]db w%[1]dc", p.serial) }
+// text returns a caption with a title that no other post has, and mostly one with a word that some
+// people mute, or with what only resembles one.
+func (p *people) text() string {
+	more := []string{"Red!", "is so GREEN, or", "#blue", "reds are green, so what", ""}
+	return fmt.Sprintf("w%[1]da w%[1]db w%[1]dc\n%[2]s.", p.serial, more[p.rnd.IntN(len(more))])
+}
 
 func (p *people) publish() {
 	author := p.anyAgent()

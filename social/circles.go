@@ -327,11 +327,12 @@ type Circles interface {
 	// or an admin; none if it is an event that is over.
 	Invited(ctx context.Context, circle, by, after string, n int) ([]string, error)
 
-	// Mute and Unmute change what an agent has muted, of which there need be nothing. More than
-	// [feed.MaxMutes] of a kind are feed.ErrLimit. Muted returns the ids, paged in the same way.
-	Mute(ctx context.Context, agent string, kind MuteKind, id string) (changed bool, err error)
+	// Mute and Unmute change what an agent has muted, of which there need be nothing. A mute of a
+	// circle may have an end, zero for none; muting again replaces it. More than [feed.MaxMutes] of a
+	// kind are feed.ErrLimit. Muted returns the mutes that have not ended, by id, paged in the same way.
+	Mute(ctx context.Context, agent string, kind MuteKind, id string, until time.Time) (changed bool, err error)
 	Unmute(ctx context.Context, agent string, kind MuteKind, id string) (changed bool, err error)
-	Muted(ctx context.Context, agent string, kind MuteKind, after string, n int) ([]string, error)
+	Muted(ctx context.Context, agent string, kind MuteKind, after string, n int) ([]Mute, error)
 }
 
 // RefusalLives is how long an agent who has declined an invitation, or left a group, is not invited

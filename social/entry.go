@@ -112,6 +112,20 @@ func appendJSON(b []byte, v any) []byte {
 	return append(b, raw...)
 }
 
+// Texts returns the texts of the card's content in which words are muted: the title, the caption and
+// the tags.
+func (c *Card) Texts() (title, caption string, tags []string) {
+	var content struct {
+		Caption string   `json:"caption"`
+		Tags    []string `json:"tags"`
+		Images  []Image  `json:"images"`
+	}
+	if json.Unmarshal(c.Content, &content) != nil {
+		return "", "", nil
+	}
+	return feed.PostTitle(content.Caption, alts(content.Images)), content.Caption, content.Tags
+}
+
 // Tags returns the tags in the card's content.
 func (c *Card) Tags() []string {
 	var content struct {

@@ -1,6 +1,10 @@
 package social
 
-import "github.com/freshet/freshet/feed"
+import (
+	"time"
+
+	"github.com/freshet/freshet/feed"
+)
 
 // MuteKind is what an agent can mute in a store.
 type MuteKind string
@@ -14,6 +18,12 @@ const (
 	// count among theirs.
 	MuteInviter MuteKind = "inviter"
 )
+
+// Mute names one thing that an agent has muted.
+type Mute struct {
+	ID    string
+	Until time.Time // when it ends; zero means never
+}
 
 // Check checks a mute; the error wraps [feed.ErrBadID] or [feed.ErrInvalid].
 func (k MuteKind) Check(agent, id string) error {

@@ -20,6 +20,7 @@ type Relation struct {
 	FollowsServer bool   // the reader follows [Server]
 	Member        bool   // is in a circle, or a group, that the post addresses
 	Muted         bool   // has muted all of these groups
+	Returns       bool   // one of the mutes ends
 	Mentioned     bool
 	Granted       bool // the post's grants name the reader
 	Blocked       bool // one of reader and author blocks the other
@@ -46,7 +47,7 @@ type Decision struct {
 // are in the audience of the root post now. That is not the same as seeing the root post: see
 // [inAudience]. Not every post with a reason is Listed: posts that the reader gets through [Server]
 // or from pulled authors are added when a page is read. A group that the reader has muted is no
-// reason, but its posts are visible.
+// reason, but its posts are visible, and stay listed if the mute ends.
 func Decide(p *Post, rel Relation) Decision {
 	if p.Deleted || rel.Blocked {
 		return Decision{}
@@ -68,7 +69,7 @@ func Decide(p *Post, rel Relation) Decision {
 	heard := member && !rel.Muted
 	follow := rel.Follows && p.Audience.Reach() >= ToFollowers
 	pushed := follow && !rel.Pulled
-	addressed := heard || rel.Mentioned
+	addressed := heard || member && rel.Returns || rel.Mentioned
 	d := Decision{
 		Reason: reason(self, follow, p.Audience.Public && rel.FollowsServer, heard, rel.Mentioned),
 		Listed: self || pushed || addressed,

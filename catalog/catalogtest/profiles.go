@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -42,7 +43,11 @@ func profiles(t *testing.T, c catalog.Catalog) {
 		requireProfile(t, c, agent, first)
 		requireProfile(t, c, agent, first)
 
-		second := feed.Profile{MutedAuthors: []string{"spam"}, MutedTags: []string{"ads", "日本"}}
+		end := time.Date(2026, 3, 6, 12, 0, 0, 500_000_000, time.UTC)
+		second := feed.Profile{
+			MutedAuthors: []string{"spam"}, MutedTags: []string{"ads", "日本"}, MutedWords: []feed.MutedWord{{Term: "Star Wars"}, {Term: "猫", Until: end}},
+			MutedUntil: feed.MuteEnds{Authors: map[string]time.Time{"spam": end}, Tags: map[string]time.Time{"日本": end}},
+		}
 		require.NoError(t, PutProfile(ctx, c, agent, second))
 		requireProfile(t, c, agent, second)
 
@@ -80,6 +85,10 @@ func largestProfile(t *testing.T, c catalog.Catalog) {
 		}
 		for i := range feed.MaxMutes {
 			p.MutedAuthors = append(p.MutedAuthors, fmt.Sprintf("author %d", i))
+		}
+		p.MutedUntil.Authors = map[string]time.Time{}
+		for _, author := range p.MutedAuthors { // an index would have a field for each
+			p.MutedUntil.Authors[author] = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 		}
 		require.NoError(t, p.Validate())
 		require.NoError(t, PutProfile(ctx, c, agent, p))

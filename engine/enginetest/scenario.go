@@ -77,6 +77,8 @@ type scenarioStep struct {
 		Langs     []string           `yaml:"langs"`
 		Authors   []string           `yaml:"muted_authors"`
 		Tags      []string           `yaml:"muted_tags"`
+		Words     []string           `yaml:"muted_words"`
+		For       time.Duration      `yaml:"for"` // how long words are muted; 0 means without an end
 	} `yaml:"profile"`
 	Forget string `yaml:"forget"` // removes the agent's profile
 	Seen   *struct {
@@ -182,8 +184,16 @@ func (s scenarioStep) run(t *testing.T, st *story, name string) bool {
 		st.advance(t, s.Advance)
 	case s.Profile != nil:
 		p := s.Profile
+		var words []feed.MutedWord
+		for _, term := range p.Words {
+			w := feed.MutedWord{Term: term}
+			if p.For != 0 {
+				w.Until = st.clock().Add(p.For)
+			}
+			words = append(words, w)
+		}
 		require.NoError(t, st.Engine.PutProfile(ctx, p.Agent, feed.Profile{
-			Interests: p.Interests, Keywords: feed.Keywords(p.Keywords...), Langs: p.Langs, MutedAuthors: p.Authors, MutedTags: p.Tags,
+			Interests: p.Interests, Keywords: feed.Keywords(p.Keywords...), Langs: p.Langs, MutedAuthors: p.Authors, MutedTags: p.Tags, MutedWords: words,
 		}), name)
 	case s.Forget != "":
 		require.NoError(t, st.Engine.RemoveProfile(ctx, s.Forget), name)

@@ -110,9 +110,10 @@ type postHead struct {
 	story   string
 }
 
-// known returns a post with the version of its cached content; 0 if none is cached.
+// known returns a post with the version of its cached content; 0 if none is cached, or if its whole
+// content is needed.
 func (r *pageRead) known(post social.Position) social.PostVersion {
-	if r.heads == nil {
+	if r.heads == nil || len(r.profile.MutedWords) > 0 {
 		return social.PostVersion{ID: post.ID}
 	}
 	head, ok := r.t.heads.Get(post.ID)

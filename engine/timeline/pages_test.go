@@ -35,7 +35,7 @@ func TestNoEmptyPages(t *testing.T) {
 			"replies": {ReplyTo: root.ID},
 		}
 		for list, p := range posts {
-			p.Author, p.Caption = author, "x"
+			p.Author, p.Caption = author, "By "+author
 			p = n.PostAs(p)
 			if author == "kind" {
 				want[list] = append([]string{p.ID}, want[list]...)
@@ -46,7 +46,10 @@ func TestNoEmptyPages(t *testing.T) {
 		}
 	}
 	n.Reader = feed.Profile{MutedAuthors: []string{"loud"}}
-	for _, list := range []string{"timeline", "group", "replies", "replies, oldest first"} {
+	for _, list := range []string{"timeline", "group", "replies", "replies, oldest first", "by words"} {
+		if list == "by words" {
+			n.Reader, list = feed.Profile{MutedWords: []feed.MutedWord{{Term: "by loud"}}}, "timeline"
+		}
 		t.Run(list, func(t *testing.T) {
 			read := func(ctx context.Context, from social.Position) (timeline.Page, error) {
 				switch list {

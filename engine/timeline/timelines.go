@@ -340,9 +340,15 @@ func (r *pageRead) mutes(c *social.Card) bool {
 	if r.refusals.Author(c.Author.ID) || r.refusals.Ref(feed.Ref{ID: c.ID, Group: c.ID}) {
 		return true
 	}
-	if len(r.profile.MutedTags) == 0 {
+	if len(r.profile.MutedTags) > 0 {
+		_, muted := r.refusals.Tag(r.tags(c))
+		if muted {
+			return true
+		}
+	}
+	if len(r.profile.MutedWords) == 0 {
 		return false
 	}
-	_, muted := r.refusals.Tag(r.tags(c))
+	_, muted := r.refusals.Word(c.Texts())
 	return muted
 }

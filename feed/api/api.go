@@ -33,8 +33,10 @@ type AgentCards struct {
 
 // CircleIDPage is a page of a list of circles, by id.
 type CircleIDPage struct {
-	Circles   []string `json:"circles"`
-	NextAfter *string  `json:"next_after"` // for the next page; nil on the last page
+	Circles []string `json:"circles"`
+	// Until holds when mutes of the page end. Others have no end.
+	Until     map[string]time.Time `json:"until,omitempty"`
+	NextAfter *string              `json:"next_after"` // for the next page; nil on the last page
 }
 
 // Followed is the outcome of following several authors at once.

@@ -116,7 +116,7 @@ func scored(q *feed.Query, s *esindex.Schema, given []string) clause {
 	c := lowered(clause{Bool: &boolean{
 		Should:  append(relevance(q, s), learnedGains(learned, s)...),
 		Filter:  filters(q, s),
-		MustNot: without(mapped(mutes(&q.Profile, s), &q.Profile, s), given),
+		MustNot: without(append(mapped(mutes(&q.Profile, s), &q.Profile, s), mutedWords(&q.Profile, s)...), given),
 	}}, learned, s)
 	c = decayed(c, q, s)
 	functions := liveFunctions(q, s)
@@ -336,6 +336,36 @@ func mutes(p *feed.Profile, s *esindex.Schema) []clause {
 		// Each is both a possible group and a possible id.
 		muted := sorted(p.MutedItems)
 		not = append(append(not, anyOf(s.Fields.GroupID, muted, s)...), anyOf(s.Fields.ID, muted, s)...)
+	}
+	return not
+}
+
+// mutedWords returns clauses that match items with a muted word in the title, in the summary, or as a
+// tag. Where the index has no field of tokens, and for words that are only a part of a tag, the content
+// decides when a page is read: another analyzer would leave out what only resembles the word.
+func mutedWords(p *feed.Profile, s *esindex.Schema) (not []clause) {
+	if len(p.MutedWords) == 0 || !s.Tokens {
+		return nil
+	}
+	var single []string
+	var phrases [][]string
+	for _, tokens := range recall.MutedPhrases(p) {
+		if len(tokens) == 1 {
+			single = append(single, tokens[0])
+		} else {
+			phrases = append(phrases, tokens)
+		}
+	}
+	for _, field := range []string{s.Fields.TitleTokens, s.Fields.SummaryTokens} {
+		if len(single) > 0 {
+			not = append(not, anyOf(field, slices.Compact(sorted(single)), s)...)
+		}
+		for _, tokens := range phrases {
+			not = append(not, adjacent(tokens, field))
+		}
+	}
+	if s.Folds() {
+		not = append(not, anyOf(esindex.FoldedTags, recall.MutedTags(&feed.Profile{MutedWords: p.MutedWords}), s)...)
 	}
 	return not
 }

@@ -29,6 +29,7 @@ type plan struct {
 	mutedAuthors map[string]bool
 	mutedItems   map[string]bool
 	mutedTags    []uint32
+	mutedWords   map[uint32][][]uint32 // the terms of muted words, by the first
 	langs        terms.Langs
 	lastLang     string // of the item checked last
 	readsLast    bool   // whether the reader reads lastLang: most items are in few languages
@@ -83,13 +84,25 @@ func (p *plan) take(s *Source, q *feed.Query) []view {
 		}
 	}
 	slices.SortStableFunc(p.gainers, func(a, b gainer) int { return cmp.Compare(b.weight, a.weight) })
-	for _, tag := range q.Profile.MutedTags {
-		if term, ok := tags[terms.Fold(tag)]; ok {
+	for _, tag := range recall.MutedTags(&q.Profile) {
+		if term, ok := tags[tag]; ok {
 			p.mutedTags = append(p.mutedTags, term)
 		}
 	}
 	slices.Sort(p.mutedTags)
+	p.muteWords(s, recall.MutedPhrases(&q.Profile))
 	return s.views
+}
+
+func (p *plan) muteWords(s *Source, phrases [][]string) {
+	for _, tokens := range phrases {
+		if phrase, known := s.words(tokens); known {
+			if p.mutedWords == nil {
+				p.mutedWords = map[uint32][][]uint32{}
+			}
+			p.mutedWords[phrase[0]] = append(p.mutedWords[phrase[0]], phrase)
+		}
+	}
 }
 
 // words returns the term numbers of tokens. It returns false if there are none, or if one of them is
@@ -162,6 +175,18 @@ func (p *plan) refuses(s *segment, item uint32) bool {
 		for _, tag := range s.fields[tagField].of(item) {
 			_, muted := slices.BinarySearch(p.mutedTags, tag)
 			if muted {
+				return true
+			}
+		}
+	}
+	return len(p.mutedWords) > 0 && (p.mutesText(s.fields[titleField].of(item)) || p.mutesText(s.fields[summaryField].of(item)))
+}
+
+// mutesText reports whether a text has the terms of a muted word next to each other.
+func (p *plan) mutesText(text []uint32) bool {
+	for i, first := range text {
+		for _, phrase := range p.mutedWords[first] {
+			if len(text)-i >= len(phrase) && slices.Equal(text[i:i+len(phrase)], phrase) {
 				return true
 			}
 		}

@@ -175,6 +175,9 @@ func (w *world) profile() feed.Profile {
 	}
 	if w.IntN(4) == 0 {
 		p.MutedAuthors, p.MutedTags, p.Langs = w.some("a", 2, 5), w.some("t", 2, 9), w.some("l", 2, 3)
+		for range w.IntN(3) {
+			p.MutedWords = append(p.MutedWords, feed.MutedWord{Term: "w9 " + w.words(1)})
+		}
 	}
 	if w.IntN(4) == 0 {
 		p.MutedItems = w.some("i", 12, w.ids)

@@ -165,6 +165,9 @@ func largestProfile(t *testing.T, s recall.Source, items []feed.Item) {
 		p.MutedAuthors = append(p.MutedAuthors, fmt.Sprint("muted", i))
 		p.MutedItems = append(p.MutedItems, fmt.Sprint("muted", i))
 	}
+	for i := range feed.MaxMutedWords {
+		p.MutedWords = append(p.MutedWords, feed.MutedWord{Term: fmt.Sprint("two words ", i)})
+	}
 	p.MutedItems[7] = items[0].ID
 	require.NoError(t, p.Validate())
 	p.Learned = feed.Learned{At: ago(0)}

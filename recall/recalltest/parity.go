@@ -118,12 +118,13 @@ func parityQueries() []parityQuery {
 		{"both, popular", feed.Profile{Interests: rare, Keywords: langs}, 0.5},
 		{"muted tags", feed.Profile{MutedTags: []string{"ask-hn", "show-hn", "github.com"}}, 0},
 		{"muted authors", feed.Profile{MutedAuthors: []string{"jonbaer", "prostoalex", "ingve"}, Keywords: langs}, 0},
+		{"muted words", feed.Profile{MutedWords: mutedWords("google", "the", "C++", "machine learning", "show-hn", "Vitamin D", "天气"), Keywords: langs}, 0},
 		{"language", feed.Profile{Langs: []string{"en"}, Interests: tags}, 0},
 		{"learned", feed.Profile{Learned: learnedOfPosts}, 0},
 		{"learned, beside a profile", feed.Profile{Interests: tags, Keywords: langs, Learned: learnedOfPosts}, 0.5},
 		{"everything", feed.Profile{
 			Interests: tags, Keywords: feed.Keywords("data", "science"), Langs: []string{"en"}, Learned: learnedOfPosts,
-			MutedTags: []string{"medium.com"}, MutedAuthors: []string{"jonbaer"},
+			MutedTags: []string{"medium.com"}, MutedAuthors: []string{"jonbaer"}, MutedWords: mutedWords("apple", "open source"),
 		}, 2},
 	}
 }
@@ -165,4 +166,13 @@ func assertSame(t *testing.T, a, b []feed.Candidate) {
 			}
 		}
 	}
+}
+
+// mutedWords returns mutes without an end.
+func mutedWords(terms ...string) []feed.MutedWord {
+	list := make([]feed.MutedWord, len(terms))
+	for i, term := range terms {
+		list[i].Term = term
+	}
+	return list
 }

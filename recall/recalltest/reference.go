@@ -161,13 +161,17 @@ func popularityFactor(r feed.Ranking, live Live, uploaded float64) float64 {
 
 func group(it *feed.Item) string { return cmp.Or(it.GroupID, it.ID) }
 
-// unwanted reports whether the author, a tag, the item or its group is muted, or the item is in
-// a language that the reader does not read.
+// unwanted reports whether the author, a tag, a word of the texts, the item or its group is muted, or
+// the item is in a language that the reader does not read.
 func unwanted(it *feed.Item, p feed.Profile) bool {
 	muted := it.AuthorID != "" && slices.Contains(p.MutedAuthors, it.AuthorID) ||
 		slices.Contains(p.MutedItems, it.ID) || slices.Contains(p.MutedItems, it.GroupID)
 	for _, tag := range p.MutedTags {
 		muted = muted || tagged(it, tag)
+	}
+	for _, w := range p.MutedWords {
+		phrase := spaced(w.Term)
+		muted = muted || stands(phrase, it.Title) || stands(phrase, it.Summary) || tagged(it, w.Term)
 	}
 	return muted || !terms.ReadLangs(p.Langs).Take(it.Lang)
 }

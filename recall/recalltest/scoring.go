@@ -128,6 +128,10 @@ func filters(t *testing.T, open Open) {
 		"two languages": {p: feed.Profile{Langs: []string{"fr", "en"}}, want: []string{"days", "floor", "long", "now", "offset", "older", "plain"}},
 		"mute wins":     {p: feed.Profile{Interests: map[string]float64{"go": 5}, MutedTags: []string{"go"}}, want: []string{"days", "long", "older", "plain", "scale"}},
 		"muted item":    {p: feed.Profile{MutedItems: []string{"days", "unheard-of"}}, want: []string{"floor", "long", "now", "offset", "older", "plain", "scale"}},
+		"muted word":    {p: feed.Profile{MutedWords: mutedWords("STREAMS")}, want: []string{"floor", "long", "now", "offset", "plain"}},
+		"muted phrases": {p: feed.Profile{MutedWords: mutedWords("go generics", "go go", "news older")}, want: []string{"days", "floor", "long", "offset", "older", "plain"}},
+		"word of a tag": {p: feed.Profile{MutedWords: mutedWords("Rust")}, want: []string{"floor", "long", "now", "older", "plain", "scale"}},
+		"part of words": {p: feed.Profile{MutedWords: mutedWords("stream", "generic", "o")}, want: []string{"days", "floor", "long", "now", "offset", "older", "plain", "scale"}},
 		"since":         {since: origin.Add(-5 * time.Hour), want: []string{"now", "offset", "plain"}},
 		"since, second": {since: origin.Add(-5*time.Hour - time.Second), want: []string{"long", "now", "offset", "plain"}},
 		"all at once": {

@@ -146,8 +146,8 @@ func (s store) circleChanged(ctx context.Context, id string, before []string, er
 	s.membersChanged(ctx, id, append(before, s.members(ctx, id, time.Time{})...), time.Time{}, err)
 }
 
-func (s store) Mute(ctx context.Context, agent string, kind social.MuteKind, id string) (bool, error) {
-	changed, err := s.Store.Mute(ctx, agent, kind, id)
+func (s store) Mute(ctx context.Context, agent string, kind social.MuteKind, id string, until time.Time) (bool, error) {
+	changed, err := s.Store.Mute(ctx, agent, kind, id, until)
 	s.muteChanged(ctx, agent, kind, id, err)
 	return changed, err
 }

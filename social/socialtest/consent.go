@@ -105,7 +105,7 @@ func invitedList(e *env) {
 		e.invited("g", agent)
 		e.invited("ev", agent)
 	}
-	must[bool](e)(e.Mute(e.ctx, "k", social.MuteInviter, "o"))
+	must[bool](e)(e.Mute(e.ctx, "k", social.MuteInviter, "o", here))
 	e.join("g", "j")
 	for _, by := range []string{"o", ""} {
 		require.Equal(e, []string{"i", "k"}, e.listFor(by, e.Invited, "g"), "a mute cannot be noticed")

@@ -78,7 +78,7 @@ func exerciseGroups(t *testing.T, s Backend) {
 		second(s.ChangeCircle(ctx, "gr", "go", social.CircleChange{CircleTerms: social.CircleTerms{Kind: social.KindGroup}})),
 		second(s.Invite(ctx, "gr", "gi", "go")), second(s.Invite(ctx, "gr", "gj", "go")), second(s.Invited(ctx, "gr", "go", "", 5)), second(s.Withdraw(ctx, "gr", "gj", "gj")),
 		second(s.AddMember(ctx, "gr", "gi", "gi", here)), second(s.AddMember(ctx, "gr", "gl", "", here)), second(s.RemoveMember(ctx, "gr", "gl", "gl", here)),
-		second(s.Mute(ctx, "gi", social.MuteCircle, "gr")), second(s.Muted(ctx, "gi", social.MuteCircle, "", 5)), third(s.CircleFor(ctx, "gr", "gi")),
+		second(s.Mute(ctx, "gi", social.MuteCircle, "gr", here)), second(s.Muted(ctx, "gi", social.MuteCircle, "", 5)), third(s.CircleFor(ctx, "gr", "gi")),
 		second(s.PatchCircle(ctx, "gr", "go", owned("gi"))), second(s.Unmute(ctx, "gi", social.MuteCircle, "gr")), second(s.PatchAuthor(ctx, "gi", noChange)),
 		s.EraseAgent(ctx, "gi"), second(s.EraseSome(ctx, "gi", 1000, nil)),
 	} {

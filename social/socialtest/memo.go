@@ -71,17 +71,23 @@ func (w *MemoWorld) changes() map[string]func() error {
 	ctx, one := w.Context(), func(of []string) string { return of[w.r.IntN(len(of))] }
 	post := func() string { return w.posts[w.r.IntN(len(w.posts))].ID }
 	return map[string]func() error{
-		"like":       func() error { return third(w.Like(ctx, one(w.agents), post())) },
-		"unlike":     func() error { return third(w.Unlike(ctx, one(w.agents), post())) },
-		"follow":     func() error { return second(w.Follow(ctx, one(w.agents), one(w.agents), here)) },
-		"unfollow":   func() error { return second(w.Unfollow(ctx, one(w.agents), one(w.agents), here)) },
-		"server":     func() error { return second(w.Follow(ctx, one(w.agents), social.Server, here)) },
-		"block":      func() error { return second(w.Block(ctx, one(w.agents), one(w.agents))) },
-		"unblock":    func() error { return second(w.Unblock(ctx, one(w.agents), one(w.agents))) },
-		"mute group": func() error { return second(w.Mute(ctx, one(w.agents), social.MuteCircle, one(w.circles))) },
-		"join":       func() error { return second(w.AddMember(ctx, one(w.circles), one(w.agents), "", here)) },
-		"leave":      func() error { return second(w.RemoveMember(ctx, one(w.circles), one(w.agents), "", here)) },
-		"drop":       func() error { return w.DropCircle(ctx, one(w.circles), "", here) },
+		"like":     func() error { return third(w.Like(ctx, one(w.agents), post())) },
+		"unlike":   func() error { return third(w.Unlike(ctx, one(w.agents), post())) },
+		"follow":   func() error { return second(w.Follow(ctx, one(w.agents), one(w.agents), here)) },
+		"unfollow": func() error { return second(w.Unfollow(ctx, one(w.agents), one(w.agents), here)) },
+		"server":   func() error { return second(w.Follow(ctx, one(w.agents), social.Server, here)) },
+		"block":    func() error { return second(w.Block(ctx, one(w.agents), one(w.agents))) },
+		"unblock":  func() error { return second(w.Unblock(ctx, one(w.agents), one(w.agents))) },
+		"mute group": func() error {
+			var until time.Time
+			if w.r.IntN(2) == 0 {
+				until = time.Now().Add(time.Duration(w.r.IntN(50)) * time.Millisecond)
+			}
+			return second(w.Mute(ctx, one(w.agents), social.MuteCircle, one(w.circles), until))
+		},
+		"join":  func() error { return second(w.AddMember(ctx, one(w.circles), one(w.agents), "", here)) },
+		"leave": func() error { return second(w.RemoveMember(ctx, one(w.circles), one(w.agents), "", here)) },
+		"drop":  func() error { return w.DropCircle(ctx, one(w.circles), "", here) },
 		"circle": func() error {
 			i := w.r.IntN(2)
 			return second(w.PutCircle(ctx, social.Circle{ID: w.circles[i], Owner: w.agents[i]}, []string{one(w.agents)}, here))

@@ -24,7 +24,8 @@ type model struct {
 	likes    map[[2]string]bool // agent, post
 	circles  map[string]*modelCircle
 	delivery map[string]social.Delivery
-	mutes    map[[2]string]bool // agent, circle
+	mutes    map[[2]string]time.Time // agent, circle: the ends, zero for none
+	clock    func() time.Time        // by which mutes end
 	// ended holds deleted circles that posts are addressed to, by post and circle, and grants to
 	// erased agents, by post and agent.
 	ended  map[[2]string]bool
@@ -142,7 +143,7 @@ const unsureErased = -1
 func newModel() *model {
 	return &model{
 		posts: map[string]*social.Post{}, follows: map[[2]string]bool{}, blocks: map[[2]string]bool{},
-		likes: map[[2]string]bool{}, circles: map[string]*modelCircle{}, delivery: map[string]social.Delivery{}, mutes: map[[2]string]bool{},
+		likes: map[[2]string]bool{}, circles: map[string]*modelCircle{}, delivery: map[string]social.Delivery{}, mutes: map[[2]string]time.Time{}, clock: time.Now,
 		ended: map[[2]string]bool{}, erased: map[string]int64{}, ownCircle: map[[2]string]bool{},
 		removed: map[string]map[string]social.Removal{},
 		nobody:  map[[2]string]bool{}, erasedAt: map[string]time.Time{},
@@ -158,28 +159,29 @@ func (m *model) relation(reader string, p *social.Post) social.Relation {
 	root := m.posts[p.Root]
 	if root != nil && !root.Deleted {
 		above := m.relation(reader, root)
-		above.Member, above.Muted = m.member(reader, root, m.removed[p.ID])
+		above.Member, above.Muted, above.Returns = m.member(reader, root, m.removed[p.ID])
 		rel.RootExists, rel.Root = true, social.Decide(root, above)
 	}
 	for _, id := range p.Audience.Circles {
 		rel.OwnCircle = rel.OwnCircle || reader == p.Author && m.ownCircle[[2]string{p.ID, id}]
 	}
-	rel.Member, rel.Muted = m.member(reader, p, nil)
+	rel.Member, rel.Muted, rel.Returns = m.member(reader, p, nil)
 	return rel
 }
 
-// member reports whether a reader sees a post through a circle, except some, and has muted all of
-// these.
-func (m *model) member(reader string, p *social.Post, but map[string]social.Removal) (member, muted bool) {
+// member reports whether a reader sees a post through a circle, except some, has muted all of these,
+// and whether one of those mutes ends.
+func (m *model) member(reader string, p *social.Post, but map[string]social.Removal) (member, muted, returns bool) {
 	heard := false
 	for _, id := range p.Audience.Circles {
 		c := m.circles[id]
 		_, without := but[id]
 		if c != nil && c.shows(reader, p) && !m.ended[[2]string{p.ID, id}] && !without {
 			member, heard = true, heard || !m.muted(reader, id)
+			returns = returns || !m.mutes[[2]string{reader, id}].IsZero()
 		}
 	}
-	return member, member && !heard
+	return member, member && !heard, returns
 }
 
 // removals returns the removals of a post as its card has them for a reader.
@@ -193,7 +195,13 @@ func (m *model) removals(reader string, p *social.Post) (list []social.Removal) 
 
 // muted reports whether an agent has muted a group. A plain circle cannot be muted.
 func (m *model) muted(agent, circle string) bool {
-	return m.mutes[[2]string{agent, circle}] && m.circles[circle].group
+	end, muted := m.mutes[[2]string{agent, circle}]
+	return muted && m.circles[circle].group && (end.IsZero() || end.After(m.clock()))
+}
+
+// unlisted reports whether a mute of a group keeps its posts out of lists: it has no end.
+func (m *model) unlisted(agent, circle string) bool {
+	return m.muted(agent, circle) && m.mutes[[2]string{agent, circle}].IsZero()
 }
 
 // addPost notes a post that was created, or reported again with other addresses.
@@ -473,7 +481,7 @@ func (e *env) checkMember(m *model, circle, agent string) {
 	e.Helper()
 	c := m.circles[circle]
 	want := m.sorted(func(p *social.Post) bool {
-		return !p.Deleted && !p.Remote() && c.shows(agent, p) && !m.muted(agent, circle) && slices.Contains(p.Audience.Circles, circle) &&
+		return !p.Deleted && !p.Remote() && c.shows(agent, p) && !m.unlisted(agent, circle) && slices.Contains(p.Audience.Circles, circle) &&
 			!m.ended[[2]string{p.ID, circle}] && !m.blocked(agent, p.Author)
 	})
 	got := must[[]social.Entry](e)(e.MemberEntries(e.ctx, circle, agent, social.Position{}, 1000))
@@ -530,6 +538,7 @@ func (e *env) checkReceivers(m *model, agents []string, p *social.Post) {
 	for _, agent := range agents {
 		rel := m.relation(agent, &alive)
 		rel.FollowsServer, rel.Pulled, rel.Follows = false, false, rel.Follows && (p.Deleted || c.Delivery != social.Pull) && !erased
+		rel.Muted = rel.Muted && !rel.Returns // a list is made for the end of the mute
 		d := social.Decide(&alive, rel)
 		if d.Listed {
 			want = append(want, social.Receiver{Agent: agent, Reason: d.Reason})

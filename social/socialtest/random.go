@@ -21,6 +21,7 @@ import (
 func random(seed uint64, clocks ...time.Duration) func(*env) {
 	return func(e *env) {
 		w := &walk{env: e, m: newModel(), skewed: len(clocks) > 0, r: rand.New(rand.NewPCG(seed, 2)), agents: []string{"a", "b", "c", "d", "E", "f_"}}
+		w.m.clock = w.clock
 		for i := 1; i <= 200; i++ {
 			if len(clocks) > 0 {
 				e.skew = clocks[w.r.IntN(len(clocks))]
@@ -303,15 +304,23 @@ func (w *walk) doInvite() {
 	w.m.add(id, agent)
 }
 
-// doMute mutes or unmutes a circle, which need not exist.
+// doMute mutes a circle, which need not exist, for ever or for a time, or unmutes it.
 func (w *walk) doMute() {
 	id, agent := fmt.Sprintf("c%d", w.r.IntN(4)), w.agent()
-	pair, mute, on := [2]string{agent, id}, w.Mute, w.r.IntN(3) > 0
-	if !on {
-		mute = w.Unmute
+	pair, until := [2]string{agent, id}, time.Time{}
+	end, muted := w.m.mutes[pair]
+	muted = muted && (end.IsZero() || end.After(w.clock()))
+	if w.r.IntN(3) == 0 {
+		require.Equal(w, muted, must[bool](w.env)(w.Unmute(w.ctx, agent, social.MuteCircle, id)))
+		delete(w.m.mutes, pair)
+		return
 	}
-	require.Equal(w, w.m.mutes[pair] != on, must[bool](w.env)(mute(w.ctx, agent, social.MuteCircle, id)))
-	w.m.mutes[pair] = on
+	if !w.skewed && w.r.IntN(2) == 0 { // a server whose clock is a year ahead would end it
+		until = w.clock().Add(time.Duration(1+w.r.IntN(40)) * time.Second)
+	}
+	same := muted && end.Equal(until)
+	require.Equal(w, !same, must[bool](w.env)(w.Mute(w.ctx, agent, social.MuteCircle, id, until)))
+	w.m.mutes[pair] = until
 }
 
 // doHandOver hands a group over to an agent, who may be no member.
@@ -524,7 +533,7 @@ func (w *walk) doErase() {
 			}
 		}
 	}
-	maps.DeleteFunc(w.m.mutes, func(pair [2]string, _ bool) bool { return pair[0] == agent })
+	maps.DeleteFunc(w.m.mutes, func(pair [2]string, _ time.Time) bool { return pair[0] == agent })
 	for _, p := range w.m.posts {
 		if slices.Contains(p.Mentions, agent) { // the post is stored again without its grants to them
 			granted := len(p.Grants) > 0

@@ -178,6 +178,7 @@ var checks = []check{
 	{"Groups/invited", invitedList},
 	{"Groups/events that are over", endedEvents},
 	{"Groups/muted", mutes},
+	{"Groups/muted for a time", timedMutes},
 	{"Groups/muted invitations", mutedInviters},
 	{"Groups/handed over", handedOver},
 	{"Groups/handed over, blocks", acrossBlocksOfOwner},

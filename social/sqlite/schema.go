@@ -255,6 +255,8 @@ var Schema = sqlitefile.Schema{What: "social store", ID: 0x66727373, Oldest: 1, 
 	 CREATE INDEX changes_by_other ON changes (other, at) WHERE other <> '';
 	 CREATE TABLE changes_state (one INTEGER NOT NULL PRIMARY KEY, epoch TEXT NOT NULL, trimmed INTEGER NOT NULL);
 	 INSERT INTO changes_state VALUES (1, lower(hex(randomblob(4))), 0);`,
+	// When a mute of a circle ends, a stamp; 0 for never.
+	`ALTER TABLE mutes ADD COLUMN until INTEGER NOT NULL DEFAULT 0;`,
 }}
 
 // nowPublic is the statement of the triggers that adds an author to public_authors.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/freshet/freshet/internal/convert"
@@ -17,6 +18,7 @@ type facts struct {
 	rel     social.Relation
 	there   bool
 	circles []string // of [circlesOfPost]
+	now     int64    // stamp, by which mutes end
 
 	removals []social.Removal
 	deleted  int64 // stamp of the post's deletion
@@ -40,7 +42,7 @@ func (f *facts) scan(scan Scan, more ...any) error {
 	}
 	f.post.Audience = reach.Audience()
 	f.rel.Pulled = delivery == social.Pull
-	f.rel.Member, f.rel.Muted = f.memberBut(nil)
+	f.rel.Member, f.rel.Muted, f.rel.Returns = f.memberBut(nil)
 	f.post.Deleted = !f.there
 	f.post.Removed = removed == removedEverywhere
 	f.removals, err = parseRemovals(removals)
@@ -54,24 +56,36 @@ func (f *facts) under(root *facts) {
 		return
 	}
 	rel := root.rel
-	rel.Member, rel.Muted = root.memberBut(f.removals)
+	rel.Member, rel.Muted, rel.Returns = root.memberBut(f.removals)
 	f.rel.RootExists, f.rel.Root = true, social.Decide(&root.post, rel)
 }
 
-// memberBut reports whether the reader sees the post through a circle, except those of removals, and
-// has muted all of these.
-func (f *facts) memberBut(removals []social.Removal) (member, muted bool) {
+// memberBut reports whether the reader sees the post through a circle, except those of removals, has
+// muted all of these, and whether one of those mutes ends.
+func (f *facts) memberBut(removals []social.Removal) (member, muted, returns bool) {
+	muted = true
 	for _, c := range f.circles {
-		id, _, _ := strings.Cut(c[1:], " ")
-		if c[:1] == seesNothing || id != "" && removedFrom(removals, id) {
+		sees, until, rest := seen(c)
+		id, _, _ := strings.Cut(rest, " ")
+		if sees == seesNothing || id != "" && removedFrom(removals, id) {
 			continue
 		}
-		if c[:1] == seesThrough {
-			return true, false
-		}
-		member = true
+		member, returns = true, returns || until > 0
+		muted = muted && sees == seesMuted && mutedAt(until, f.now)
 	}
-	return member, member
+	return member, member && muted, returns
+}
+
+// seen splits a row of [circlesOfPost]: how the reader sees the post through the circle, when a mute
+// ends, and the id and the name.
+func seen(row string) (sees string, until int64, rest string) {
+	sees, rest = row[:1], row[1:]
+	if sees == seesMuted {
+		var end string
+		end, rest, _ = strings.Cut(rest, " ")
+		until, _ = strconv.ParseInt(end, 10, 64) // a bigint
+	}
+	return sees, until, rest
 }
 
 func (f *facts) decide() social.Decision { return social.Decide(&f.post, f.rel) }
@@ -102,9 +116,9 @@ var factColumns = `p.author, p.origin, p.reach, p.reply, p.react, coalesce(a.del
 // to p's author: another agent may have its id now. Only members could post to a group.
 //
 // A row begins with [seesThrough], or [seesMuted], if the reader joined before p was addressed to it;
-// see order.go. Id and name follow, unless it is a plain circle of another agent; the name only if
+// see order.go. The end of a mute follows, then id and name, unless it is a plain circle of another agent; the name only if
 // the reader is a member or the owner.
-var circlesOfPost = listOf(`CASE WHEN `+placed+` THEN CASE WHEN mu.id <> '' THEN '`+seesMuted+`' ELSE '`+seesThrough+`' END ELSE '`+seesNothing+`' END || CASE WHEN c.kind = 'circle' AND c.owner <> $1 THEN '' WHEN c.owner = $1 OR m.at > 0 THEN c.id || ' ' || c.name ELSE c.id || ' ' END`, `post_circles pc
+var circlesOfPost = listOf(`CASE WHEN `+placed+` THEN CASE WHEN mu.id <> '' THEN '`+seesMuted+`' || mu.until || ' ' ELSE '`+seesThrough+`' END ELSE '`+seesNothing+`' END || CASE WHEN c.kind = 'circle' AND c.owner <> $1 THEN '' WHEN c.owner = $1 OR m.at > 0 THEN c.id || ' ' || c.name ELSE c.id || ' ' END`, `post_circles pc
 	`+addressedCircle+` AND c.put > coalesce((SELECT o.erased_agent FROM authors o WHERE o.id = c.owner), 0)
 	LEFT JOIN members m ON m.circle = pc.circle AND m.agent = $1 AND m.gone = 0 AND m.at > `+erasedReader+`
 	LEFT JOIN mutes mu ON mu.agent = $1 AND mu.kind = '`+string(social.MuteCircle)+`' AND mu.id = pc.circle AND m.since > 0
@@ -122,8 +136,9 @@ const (
 // named returns the circles to name to the reader.
 func (f *facts) named() (list []social.CircleRef) {
 	for _, c := range f.circles {
-		id, name, named := strings.Cut(c[1:], " ")
-		if named && (c[:1] != seesNothing || f.post.Author == f.rel.Reader) {
+		sees, _, rest := seen(c)
+		id, name, named := strings.Cut(rest, " ")
+		if named && (sees != seesNothing || f.post.Author == f.rel.Reader) {
 			list = append(list, social.CircleRef{ID: id, Name: name})
 		}
 	}
@@ -202,7 +217,7 @@ func (q *Query) facts(reader, id string) *facts {
 }
 
 func (q *Query) ownFacts(reader, id string) *facts {
-	f := &facts{rel: social.Relation{Reader: reader}}
+	f := &facts{now: social.Stamp(q.clock()), rel: social.Relation{Reader: reader}}
 	f.post.Deleted = true // if there is no row
 	q.each(func(scan Scan) error { return f.scan(scan) },
 		`SELECT `+factColumns+` FROM posts p `+ofAuthors+` WHERE p.id = $2`, reader, id)
@@ -241,7 +256,7 @@ func (s *Store) cards(ctx context.Context, what string, asked []social.Asked, te
 	}
 	err := s.read(ctx, func(q *Query) {
 		var list []*foundCard
-		q.read(found(asked, func(f *foundCard) { list = append(list, f) }, text, args...))
+		q.read(q.found(asked, func(f *foundCard) { list = append(list, f) }, text, args...))
 		q.readRoots(list)
 		for _, f := range list {
 			cards[f.i] = f.resolve()
@@ -262,9 +277,10 @@ type foundCard struct {
 }
 
 // found is the reading of the cards of the posts that exist.
-func found(asked []social.Asked, take func(*foundCard), text string, args ...any) Reading {
+func (q *Query) found(asked []social.Asked, take func(*foundCard), text string, args ...any) Reading {
+	now := social.Stamp(q.clock())
 	return Reading{Statement{text, args}, func(scan Scan) error {
-		f := &foundCard{}
+		f := &foundCard{facts: facts{now: now}}
 		c := &f.card
 		var content []byte
 		err := f.scan(scan, &f.i, &c.Version, &c.CreatedAt, &c.Arrived, &c.Likes, &c.Comments, &c.Likers, &c.Commenters, &content,
@@ -279,15 +295,15 @@ func found(asked []social.Asked, take func(*foundCard), text string, args ...any
 }
 
 // foundOne is the reading of one card, if the post exists.
-func foundOne(reader, id string, take func(*foundCard)) Reading {
-	return found(askedBy(reader, []string{id}), take, cardsText, reader, Table{[]string{id}, []int64{0}})
+func (q *Query) foundOne(reader, id string, take func(*foundCard)) Reading {
+	return q.found(askedBy(reader, []string{id}), take, cardsText, reader, Table{[]string{id}, []int64{0}})
 }
 
 // card reads the card of a post. One that does not exist is like a tombstone.
 func (q *Query) card(reader, id string) *foundCard {
 	f := &foundCard{card: social.Card{ID: id}}
 	f.post.Deleted = true
-	q.read(foundOne(reader, id, func(found *foundCard) { f = found }))
+	q.read(q.foundOne(reader, id, func(found *foundCard) { f = found }))
 	if f.post.IsReply() {
 		f.under(q.ownFacts(reader, f.post.Root))
 	}
@@ -297,9 +313,9 @@ func (q *Query) card(reader, id string) *foundCard {
 // cardLater reads the card of an existing post as the transaction leaves it.
 func (t *Tx) cardLater(card *social.Card, reader string, p *social.Post) {
 	f := &foundCard{}
-	t.readLater(foundOne(reader, p.ID, func(found *foundCard) { f, *card = found, found.resolve() }))
+	t.readLater(t.foundOne(reader, p.ID, func(found *foundCard) { f, *card = found, found.resolve() }))
 	if p.IsReply() {
-		t.readLater(statuses(reader, []string{p.Root}, func(root *facts, _ int, _ int64) {
+		t.readLater(t.statuses(reader, []string{p.Root}, func(root *facts, _ int, _ int64) {
 			f.under(root)
 			*card = f.resolve()
 		}))
@@ -319,7 +335,7 @@ func (q *Query) readRoots(list []*foundCard) {
 	}
 	for reader, under := range replies {
 		ids := slices.Collect(maps.Keys(under))
-		q.read(statuses(reader, ids, func(root *facts, i int, _ int64) {
+		q.read(q.statuses(reader, ids, func(root *facts, i int, _ int64) {
 			for _, f := range under[ids[i]] {
 				f.under(root)
 			}
@@ -329,9 +345,10 @@ func (q *Query) readRoots(list []*foundCard) {
 
 // statuses is the reading of the facts of known posts, each with its index in ids and its time of
 // creation.
-func statuses(reader string, ids []string, take func(f *facts, i int, at int64)) Reading {
+func (q *Query) statuses(reader string, ids []string, take func(f *facts, i int, at int64)) Reading {
+	now := social.Stamp(q.clock())
 	return Reading{Statement{statusesText, []any{reader, ids}}, func(scan Scan) error {
-		f := &facts{rel: social.Relation{Reader: reader}}
+		f := &facts{now: now, rel: social.Relation{Reader: reader}}
 		var i int
 		var at int64
 		err := f.scan(scan, &i, &at)
@@ -371,7 +388,7 @@ func (s *Store) ListStatuses(ctx context.Context, agent string, ids []string) ([
 		return list, nil
 	}
 	err := s.read(ctx, func(q *Query) {
-		q.read(statuses(agent, ids, func(f *facts, i int, at int64) {
+		q.read(q.statuses(agent, ids, func(f *facts, i int, at int64) {
 			d := f.decide()
 			e := social.Entry{Position: social.Position{At: at, ID: ids[i]}, Author: f.post.Author}
 			list[i] = social.ListStatus{Entry: e, Found: true, Listed: d.Listed, Reason: d.Reason}

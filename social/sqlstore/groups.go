@@ -317,8 +317,15 @@ func (s *Store) CirclesOf(ctx context.Context, agent string, role social.Role, a
 		args = append(args, s.opts.Clock().Unix())
 	}
 	err = s.snapshot(ctx, func(q *Query) {
-		list = rowsOf(q, func(c *social.Circle) []any { return append(columnsOf(c), &c.ID, &c.Muted) }, `SELECT `+circleColumns+`, c.id, `+mutes("$1", social.MuteCircle, "c.id")+` `+
-			circlesAs[role]+` AND `+circleThere+` AND c.id > $2 ORDER BY c.id LIMIT $3`, args...)
+		now := social.Stamp(q.clock())
+		q.each(func(scan Scan) error {
+			var c social.Circle
+			var until int64
+			err := scan(append(columnsOf(&c), &c.ID, &until)...)
+			c.Muted = mutedAt(until, now)
+			list = append(list, c)
+			return err
+		}, `SELECT `+circleColumns+`, c.id, `+muteEnd("$1", "c.id")+` `+circlesAs[role]+` AND `+circleThere+` AND c.id > $2 ORDER BY c.id LIMIT $3`, args...)
 		if role != social.RoleInvited {
 			q.newestIn(agent, list)
 		}

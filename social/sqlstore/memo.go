@@ -126,7 +126,8 @@ type readerFacts struct {
 // memberFacts are a reader's membership in a circle.
 type memberFacts struct {
 	since int64 // see [circle.since]
-	muted bool  // a group that the reader has muted
+	// muteEnd is when the reader's mute of a group ends, see [mutedAt].
+	muteEnd int64
 }
 
 // circleFacts are the parts of a circle that cards need. They are immutable.

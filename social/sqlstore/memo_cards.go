@@ -23,6 +23,7 @@ type asking struct {
 	reader string
 	posts  []social.PostVersion
 	turn   uint64
+	now    int64 // stamp, by which mutes end
 
 	facts      []cardFacts
 	own        *readerFacts            // server, erased and circles of the reader
@@ -76,7 +77,7 @@ func (m *Memo) valid(ctx context.Context, before time.Time) bool {
 
 // ask finds the data of cards, and of the root posts of replies.
 func (m *Memo) ask(ctx context.Context, reader string, posts []social.PostVersion) (*asking, error) {
-	a := &asking{memo: m, reader: reader, posts: posts, facts: make([]cardFacts, len(posts)), circles: map[string]*circleFacts{}}
+	a := &asking{memo: m, reader: reader, posts: posts, now: social.Stamp(m.store.opts.Clock()), facts: make([]cardFacts, len(posts)), circles: map[string]*circleFacts{}}
 	err := a.find(ctx)
 	roots := a.rootsOf()
 	if err == nil && len(roots) > 0 {
@@ -252,7 +253,7 @@ func (a *asking) card(c *social.Card, f *cardFacts, known int64) {
 	if !d.Visible {
 		return
 	}
-	_, _, named := a.addressed(f, nil)
+	_, _, _, named := a.addressed(f, nil)
 	*c = social.Card{
 		ID: p.ID, Visible: true, Version: p.Version, CreatedAt: p.CreatedAt, Arrived: p.arrived, Content: p.content,
 		Author: social.Author{ID: p.Author, Name: f.author.name, ImageURL: f.author.image},
@@ -277,10 +278,10 @@ func (a *asking) decide(f *cardFacts, but []social.Removal) social.Decision {
 	if !f.there() {
 		return social.Decision{}
 	}
-	member, muted, _ := a.addressed(f, but)
+	member, muted, returns, _ := a.addressed(f, but)
 	rel := social.Relation{
 		Reader: a.reader, Follows: f.ties.followed > f.author.erased, FollowsServer: a.own.server, Blocked: f.ties.blocked,
-		Member: member, Muted: muted,
+		Member: member, Muted: muted, Returns: returns,
 		Mentioned: slices.Contains(p.mentioned, grantOf(a.reader, a.own.erased)),
 		Granted:   slices.Contains(p.Grants, grantOf(a.reader, a.own.erased)),
 		OwnCircle: p.ownCircle && p.Author == a.reader,
@@ -313,9 +314,9 @@ func (a *asking) rootOf(p *postFacts) *cardFacts {
 }
 
 // addressed reports whether the reader sees the post through a circle that it addresses, except
-// those of removals, and has muted all of these. It returns the circles to name to the reader; see
-// [circlesOfPost].
-func (a *asking) addressed(f *cardFacts, but []social.Removal) (member, muted bool, named []social.CircleRef) {
+// those of removals, has muted all of these, and whether one of those mutes ends. It returns the
+// circles to name to the reader; see [circlesOfPost].
+func (a *asking) addressed(f *cardFacts, but []social.Removal) (member, muted, returns bool, named []social.CircleRef) {
 	p, heard := f.post, false
 	for i, id := range p.Audience.Circles {
 		c, to := a.circles[id], p.addressed[i]
@@ -325,7 +326,7 @@ func (a *asking) addressed(f *cardFacts, but []social.Removal) (member, muted bo
 		m, in := a.own.circles[id]
 		sees := in && isPlaced(m.since, to.at)
 		if sees && !removedFrom(but, id) {
-			member, heard = true, heard || !m.muted
+			member, heard, returns = true, heard || !mutedAt(m.muteEnd, a.now), returns || m.muteEnd > 0
 		}
 		owns := c.owner == a.reader
 		told := sees || p.Author == a.reader
@@ -337,7 +338,7 @@ func (a *asking) addressed(f *cardFacts, but []social.Removal) (member, muted bo
 			named = append(named, ref)
 		}
 	}
-	return member, member && !heard, sorted(named)
+	return member, member && !heard, returns, sorted(named)
 }
 
 // has reports whether a post that addressed an incarnation of the circle still does.

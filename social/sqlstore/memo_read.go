@@ -90,11 +90,11 @@ func (a *asking) ownReadings() []Reading {
 		reads(into(&a.own.erased), `SELECT `+erasedReader, a.reader),
 		reads(into(&a.own.server), `SELECT EXISTS (SELECT 1 FROM follows WHERE agent = $1 AND author = '`+social.Server+`' AND gone = 0 AND at > `+erasedReader+`)`, a.reader),
 		{
-			Statement{`SELECT m.circle, m.since, ` + mutedGroup("$1") + ` FROM members m WHERE m.agent = $1 AND m.gone = 0 AND m.at > ` + erasedReader, []any{a.reader}},
+			Statement{`SELECT m.circle, m.since, CASE WHEN m.since > 0 THEN ` + muteEnd("$1", "m.circle") + ` ELSE -1 END FROM members m WHERE m.agent = $1 AND m.gone = 0 AND m.at > ` + erasedReader, []any{a.reader}},
 			func(scan Scan) error {
 				var id string
 				var m memberFacts
-				err := scan(&id, &m.since, &m.muted)
+				err := scan(&id, &m.since, &m.muteEnd)
 				a.own.circles[id] = m
 				return err
 			},

@@ -35,10 +35,23 @@ func (e *eraser) refusals(t *Tx) int {
 	return int(n + t.exec(`DELETE FROM refusals WHERE agent = $1 AND at <= $2`, e.agent, e.at.rest))
 }
 
-// mutes is the condition that an agent has muted something.
+// mutes is the condition that an agent has muted something without an end. Lists keep the posts of a
+// group that is muted for a time, so that they are there when it ends; see [muteEnd].
 func mutes(agent string, kind social.MuteKind, id string) string {
-	return `EXISTS (SELECT 1 FROM mutes mu WHERE mu.agent = ` + agent + ` AND mu.kind = '` + string(kind) + `' AND mu.id = ` + id + ` OFFSET 0)`
+	return `EXISTS (SELECT 1 FROM mutes mu WHERE mu.agent = ` + agent + ` AND mu.kind = '` + string(kind) + `' AND mu.id = ` + id + ` AND mu.until = 0 OFFSET 0)`
 }
+
+// muteEnd selects the stamp at which an agent's mute of a circle ends: 0 means never, [notMuted] that
+// there is none. The reader's clock decides whether it has ended, see [mutedAt].
+func muteEnd(agent, circle string) string {
+	return `coalesce((SELECT mu.until FROM mutes mu WHERE mu.agent = ` + agent + ` AND mu.kind = '` + string(social.MuteCircle) + `' AND mu.id = ` + circle + `), -1)`
+}
+
+// notMuted is the end of no mute.
+const notMuted = -1
+
+// mutedAt reports whether a mute with an end applies at a stamp.
+func mutedAt(until, now int64) bool { return until == 0 || until > now }
 
 // hearsInviter is the condition that an agent has not muted the owner of a circle c.
 func hearsInviter(agent string) string {
@@ -52,32 +65,36 @@ func mutedGroup(agent string) string {
 }
 
 // muted reports whether an agent has muted a circle.
-func (q *Query) muted(circle, agent string) (muted bool) {
-	q.row(into(&muted), `SELECT `+mutes("$1", social.MuteCircle, "$2"), agent, circle)
-	return muted
+func (q *Query) muted(circle, agent string) bool {
+	until := int64(notMuted)
+	q.row(into(&until), `SELECT `+muteEnd("$1", "$2"), agent, circle)
+	return mutedAt(until, social.Stamp(q.clock()))
 }
 
 // Mute implements [social.Circles].
-func (s *Store) Mute(ctx context.Context, agent string, kind social.MuteKind, id string) (bool, error) {
-	return s.setMuted(ctx, agent, kind, id, true)
+func (s *Store) Mute(ctx context.Context, agent string, kind social.MuteKind, id string, until time.Time) (bool, error) {
+	if kind != social.MuteCircle && !until.IsZero() {
+		return false, feed.Errorf(feed.ErrInvalid, "a mute of the kind %q has no end", kind)
+	}
+	return s.setMuted(ctx, agent, kind, id, func(t *Tx) bool { return t.mute(agent, kind, id, until) })
 }
 
 // Unmute implements [social.Circles].
 func (s *Store) Unmute(ctx context.Context, agent string, kind social.MuteKind, id string) (bool, error) {
-	return s.setMuted(ctx, agent, kind, id, false)
+	return s.setMuted(ctx, agent, kind, id, func(t *Tx) bool {
+		return t.exec(`DELETE FROM mutes WHERE agent = $1 AND kind = $2 AND id = $3`, agent, string(kind), id) > 0
+	})
 }
 
-func (s *Store) setMuted(ctx context.Context, agent string, kind social.MuteKind, id string, on bool) (changed bool, err error) {
+// setMuted makes a change of mutes, after it has removed those of the agent that have ended.
+func (s *Store) setMuted(ctx context.Context, agent string, kind social.MuteKind, id string, set func(*Tx) bool) (changed bool, err error) {
 	if err := kind.Check(agent, id); err != nil {
 		return false, err
 	}
 	err = s.write(ctx, func(t *Tx) {
 		t.lockAgents(changing, agent) // so that concurrent calls do not exceed the limit
-		if on {
-			changed = t.mute(agent, kind, id)
-		} else {
-			changed = t.exec(`DELETE FROM mutes WHERE agent = $1 AND kind = $2 AND id = $3`, agent, string(kind), id) > 0
-		}
+		t.exec(`DELETE FROM mutes WHERE agent = $1 AND until > 0 AND until <= $2`, agent, social.Stamp(t.now))
+		changed = set(t)
 		if changed && kind == social.MuteCircle {
 			t.membersChanged(id, []string{agent}, jobs.PrioritySoon)
 		}
@@ -85,16 +102,34 @@ func (s *Store) setMuted(ctx context.Context, agent string, kind social.MuteKind
 	return changed && err == nil, s.failed(ctx, "mute", err)
 }
 
-func (t *Tx) mute(agent string, kind social.MuteKind, id string) (changed bool) {
+func (t *Tx) mute(agent string, kind social.MuteKind, id string, until time.Time) (changed bool) {
 	var n int
 	t.row(into(&n), `SELECT count(*) FROM mutes WHERE agent = $1 AND kind = $2 AND id <> $3`, agent, string(kind), id)
 	if n >= feed.MaxMutes {
 		return t.fail(feed.Errorf(feed.ErrLimit, "the limit of %d is reached; unmute one first", feed.MaxMutes))
 	}
-	return t.exec(`INSERT INTO mutes (agent, kind, id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`, agent, string(kind), id) > 0
+	end := int64(0)
+	if !until.IsZero() {
+		end = social.Stamp(until)
+	}
+	return t.exec(`INSERT INTO mutes (agent, kind, id, until) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (agent, kind, id) DO UPDATE SET until = excluded.until WHERE mutes.until <> excluded.until`, agent, string(kind), id, end) > 0
 }
 
 // Muted implements [social.Circles].
-func (s *Store) Muted(ctx context.Context, agent string, kind social.MuteKind, after string, n int) ([]string, error) {
-	return s.page(ctx, `SELECT id FROM mutes WHERE agent = $1 AND kind = $4 AND id > $2 ORDER BY id LIMIT $3`, agent, after, n, string(kind))
+func (s *Store) Muted(ctx context.Context, agent string, kind social.MuteKind, after string, n int) (list []social.Mute, err error) {
+	err = s.read(ctx, func(q *Query) {
+		q.each(func(scan Scan) error {
+			var m social.Mute
+			var until int64
+			err := scan(&m.ID, &until)
+			if until > 0 {
+				m.Until = time.UnixMicro(until).UTC()
+			}
+			list = append(list, m)
+			return err
+		}, `SELECT id, until FROM mutes WHERE agent = $1 AND kind = $4 AND id > $2 AND (until = 0 OR until > $5) ORDER BY id LIMIT $3`,
+			agent, after, n, string(kind), social.Stamp(q.clock()))
+	})
+	return list, s.failed(ctx, "list mutes", err)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social"
 )
 
@@ -80,9 +81,10 @@ type Database interface {
 // Query runs statements until one fails. After that error it runs none, and reads return zero
 // values.
 type Query struct {
-	d   *Dialect
-	on  Session
-	err error
+	d     *Dialect
+	on    Session
+	clock feed.Clock
+	err   error
 }
 
 // fail sets the error of the query, unless it has one, and returns false. A function that has failed

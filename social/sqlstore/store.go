@@ -71,7 +71,7 @@ func (s *Store) alone(ctx context.Context, do func(*Query)) error {
 
 func (s *Store) query(do func(*Query)) func(Session) error {
 	return func(on Session) error {
-		q := &Query{d: s.d, on: on}
+		q := &Query{d: s.d, on: on, clock: s.opts.Clock}
 		do(q)
 		return q.err
 	}
@@ -98,7 +98,7 @@ type Tx struct {
 func (s *Store) write(ctx context.Context, do func(*Tx)) error {
 	var t *Tx
 	err := s.db.Write(ctx, func(on Writing) error {
-		t = &Tx{Query: Query{d: s.d, on: on}, opts: s.opts, on: on, now: s.opts.Clock(), specs: map[rowKey]jobs.Spec{}, unkept: s.unkept.Load()}
+		t = &Tx{Query: Query{d: s.d, on: on, clock: s.opts.Clock}, opts: s.opts, on: on, now: s.opts.Clock(), specs: map[rowKey]jobs.Spec{}, unkept: s.unkept.Load()}
 		do(t)
 		t.writeChanges()
 		t.writeSpecs()

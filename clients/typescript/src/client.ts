@@ -317,11 +317,12 @@ export class Client {
 
   /**
    * PUT /v1/agents/{agent_id}/muted/…: adds one mute, without overwriting those from other
-   * devices. Returns whether anything changed.
+   * devices. With `until` it ends then; without, an earlier end is removed. Returns whether
+   * anything changed.
    */
-  mute(...given: ForAgent<[list: MutedList, value: string, options?: CallOptions]>): Promise<boolean> {
+  mute(...given: ForAgent<[list: MutedList, value: string, options?: CallOptions & { until?: Date }]>): Promise<boolean> {
     const [agent, list, value, options] = withAgent(given, 3);
-    return this.#change('PUT', mutedPath(agent, list, value), options);
+    return this.#change('PUT', mutedPath(agent, list, value) + query({ until: options?.until?.toISOString() }), options);
   }
 
   /** DELETE /v1/agents/{agent_id}/muted/…. Returns whether anything changed. */

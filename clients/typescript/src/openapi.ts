@@ -1146,8 +1146,8 @@ export interface paths {
          * Mute a group or an event
          * @description Its posts leave the agent's timeline, home, streams and badges, unless they belong there for
          *     another reason, such as a follow. The agent stays a member and can read the posts by their ids,
-         *     on authors' pages, and their replies. The mute lasts until it is removed. The id of a circle
-         *     that does not exist, or that the agent is not in, can be muted, too. At most 1,000.
+         *     on authors' pages, and their replies. Without `until`, the mute lasts until it is removed. The id
+         *     of a circle that does not exist, or that the agent is not in, can be muted, too. At most 1,000.
          */
         put: operations["muteCircle"];
         post?: never;
@@ -1357,7 +1357,8 @@ export interface paths {
         /**
          * Mute an author
          * @description Changes only this entry of the profile, so concurrent changes by other devices stay. The profile
-         *     is created if the agent has none. Takes effect like a PUT of the profile.
+         *     is created if the agent has none. Takes effect like a PUT of the profile. Repeating the call
+         *     replaces the end of the mute, or removes it.
          */
         put: operations["muteAuthor"];
         post?: never;
@@ -1436,7 +1437,7 @@ export interface paths {
         /**
          * Mute an item
          * @description Works like muting an author. The limit is 10,000 items and groups, with 524,288 characters
-         *     in total; those that are hidden by events count, too.
+         *     in total; those that are hidden by events count, too. A hide removes the end of a mute.
          */
         put: operations["muteItem"];
         post?: never;
@@ -1445,6 +1446,50 @@ export interface paths {
          * @description Also unmutes the group of the item, which a `hide` has muted with it, and takes back what was learned from the hide.
          */
         delete: operations["unmuteItem"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/{agent_id}/muted/words/{word}": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
+                 * @example u_10086
+                 */
+                agent_id: components["schemas"]["AgentOrCaller"];
+                /**
+                 * @description Items and posts with this word, or with the words of this phrase next to each other, are not
+                 *     shown. Slashes need not be escaped.
+                 * @example spoiler
+                 */
+                word: components["schemas"]["MutedTerm"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Mute a word
+         * @description Leaves out what has the word in its title, summary, caption or a tag: from all feeds,
+         *     timelines, groups, replies, related items, badges and streams. The agent's own posts stay, and
+         *     so do single posts and authors' pages. Words are compared as those of keywords: whole words, in
+         *     any case. Otherwise it works like muting an author. At most 100 words, with 2,000 characters in
+         *     total.
+         */
+        put: operations["muteWord"];
+        post?: never;
+        /** Unmute a word */
+        delete: operations["unmuteWord"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2633,6 +2678,12 @@ export interface components {
              */
             muted_items?: components["schemas"]["ItemID"][];
             /**
+             * @description Words and phrases: items and posts that have one in the title, summary, caption or a tag are
+             *     not shown. Together at most 2,000 characters.
+             */
+            muted_words?: components["schemas"]["ProfileMutedWordsEntry"][];
+            muted_until?: components["schemas"]["ProfileMutedUntil"];
+            /**
              * @description What was learned from the agent's clicks, likes, dislikes and hides on items that they
              *     were shown, the strongest first. Not part of the declared profile: a PUT ignores it.
              */
@@ -2663,6 +2714,10 @@ export interface components {
             /** Format: int64 */
             hides?: number;
         };
+        /** @description It has a letter, a digit or an emoji, and is not only one of the commonest words, such as `the`. */
+        MutedTerm: string;
+        /** Format: date-time */
+        MuteEnd: string;
         Keyword: components["schemas"]["Term"] | components["schemas"]["KeywordObject"];
         Term: string;
         /**
@@ -3427,6 +3482,26 @@ export interface components {
             color: string;
             /** @description Describes the image to those who do not see it. May be empty. */
             alt: string;
+        };
+        ProfileMutedWordsEntry: {
+            term: components["schemas"]["MutedTerm"];
+            until?: components["schemas"]["MuteEnd"];
+        };
+        /**
+         * @description When mutes in the lists above end, by their values as the lists have them. A mute without an
+         *     end stays until it is removed. Mutes that have ended are in neither; an end without a mute is
+         *     dropped.
+         */
+        ProfileMutedUntil: {
+            authors?: {
+                [key: string]: components["schemas"]["MuteEnd"];
+            };
+            tags?: {
+                [key: string]: components["schemas"]["MuteEnd"];
+            };
+            items?: {
+                [key: string]: components["schemas"]["MuteEnd"];
+            };
         };
         KeywordObject: {
             term: components["schemas"]["Term"];
@@ -4361,6 +4436,10 @@ export interface components {
         };
         GetMutedCirclesAnswerData: {
             circles: string[];
+            /** @description When mutes of this page end. Others have no end. */
+            until?: {
+                [key: string]: components["schemas"]["MuteEnd"];
+            };
             /** @description The `after` for the next page. Null on the last page. */
             next_after: string | null;
         };
@@ -4771,6 +4850,16 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
+        /** @description The limit of muted words is reached. All that were muted stay. */
+        MostMutedWords: {
+            headers: {
+                "X-Request-ID": components["headers"]["CallID"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
         /** @description The stored profile. GET also returns `learned`. */
         Profile: {
             headers: {
@@ -5009,6 +5098,11 @@ export interface components {
          * @example "0d8a4cf2a1b9e3570d8a4cf2a1b9e357"
          */
         IfProfileMatch: string;
+        /**
+         * @description When the mute ends, in the future. Left out, it has no end.
+         * @example 2099-12-31T12:00:00Z
+         */
+        MuteUntil: components["schemas"]["MuteEnd"];
         /**
          * @description The `ETag` of the version to change. `*`, or no header, means the newest version.
          * @example "3"
@@ -6817,7 +6911,13 @@ export interface operations {
     };
     muteCircle: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description When the mute ends, in the future. Left out, it has no end.
+                 * @example 2099-12-31T12:00:00Z
+                 */
+                until?: components["parameters"]["MuteUntil"];
+            };
             header?: {
                 /**
                  * @description Identifies this call in the server's log and in the response: up to 128 characters of
@@ -7197,7 +7297,13 @@ export interface operations {
     };
     muteAuthor: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description When the mute ends, in the future. Left out, it has no end.
+                 * @example 2099-12-31T12:00:00Z
+                 */
+                until?: components["parameters"]["MuteUntil"];
+            };
             header?: {
                 /**
                  * @description Identifies this call in the server's log and in the response: up to 128 characters of
@@ -7270,7 +7376,13 @@ export interface operations {
     };
     muteTag: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description When the mute ends, in the future. Left out, it has no end.
+                 * @example 2099-12-31T12:00:00Z
+                 */
+                until?: components["parameters"]["MuteUntil"];
+            };
             header?: {
                 /**
                  * @description Identifies this call in the server's log and in the response: up to 128 characters of
@@ -7343,7 +7455,13 @@ export interface operations {
     };
     muteItem: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description When the mute ends, in the future. Left out, it has no end.
+                 * @example 2099-12-31T12:00:00Z
+                 */
+                until?: components["parameters"]["MuteUntil"];
+            };
             header?: {
                 /**
                  * @description Identifies this call in the server's log and in the response: up to 128 characters of
@@ -7400,6 +7518,87 @@ export interface operations {
                  * @example post/77
                  */
                 item: components["schemas"]["ItemID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Changed"];
+            400: components["responses"]["BadBodyOrID"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    muteWord: {
+        parameters: {
+            query?: {
+                /**
+                 * @description When the mute ends, in the future. Left out, it has no end.
+                 * @example 2099-12-31T12:00:00Z
+                 */
+                until?: components["parameters"]["MuteUntil"];
+            };
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
+                 * @example u_10086
+                 */
+                agent_id: components["schemas"]["AgentOrCaller"];
+                /**
+                 * @description Items and posts with this word, or with the words of this phrase next to each other, are not
+                 *     shown. Slashes need not be escaped.
+                 * @example spoiler
+                 */
+                word: components["schemas"]["MutedTerm"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Changed"];
+            400: components["responses"]["BadBodyOrID"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["MostMutedWords"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    unmuteWord: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
+                 * @example u_10086
+                 */
+                agent_id: components["schemas"]["AgentOrCaller"];
+                /**
+                 * @description Items and posts with this word, or with the words of this phrase next to each other, are not
+                 *     shown. Slashes need not be escaped.
+                 * @example spoiler
+                 */
+                word: components["schemas"]["MutedTerm"];
             };
             cookie?: never;
         };

@@ -27,7 +27,7 @@ export class Transport {
   readonly options: Omit<Options, keyof typeof defaults> & typeof defaults;
   /** The URL of the server, without a trailing slash. */
   readonly base: string;
-  readonly #changes = new Map<string, Change[]>(); // by path
+  readonly #changes = new Map<string, Change[]>(); // by subject
   /** The pending call of the token function. */
   #asked: { token: Promise<string>; until: number } | undefined;
   #token: string | undefined; // the last that the function has returned
@@ -45,14 +45,15 @@ export class Transport {
   async do<T>(call: Call, options: CallOptions = {}): Promise<T> {
     if (call.method === 'GET' || call.method === 'POST') return this.#tries<T>(call, options);
     const change: Change = { overtaken: new AbortController(), ended: Promise.resolve() };
-    const before = this.#changes.get(call.path) ?? [];
+    const subject = call.path.split('?until=')[0]!; // a mute is the same whenever it ends
+    const before = this.#changes.get(subject) ?? [];
     // A call without a body, such as a like, fully determines the new state, so it replaces
     // earlier ones.
     if (call.body === undefined) for (const { overtaken } of before) overtaken.abort();
     const made = this.#inTurn<T>(call, options, before, change.overtaken.signal);
-    const end = () => this.#end(call.path, change);
+    const end = () => this.#end(subject, change);
     change.ended = made.then(end, end);
-    this.#changes.set(call.path, [...before, change]);
+    this.#changes.set(subject, [...before, change]);
     return made;
   }
 
@@ -65,10 +66,10 @@ export class Transport {
     });
   }
 
-  #end(path: string, change: Change): void {
-    const left = (this.#changes.get(path) ?? []).filter((other) => other !== change);
-    if (left.length > 0) this.#changes.set(path, left);
-    else this.#changes.delete(path);
+  #end(subject: string, change: Change): void {
+    const left = (this.#changes.get(subject) ?? []).filter((other) => other !== change);
+    if (left.length > 0) this.#changes.set(subject, left);
+    else this.#changes.delete(subject);
   }
 
   async #inTurn<T>(call: Call, options: CallOptions, before: Change[], overtaken: AbortSignal): Promise<T> {

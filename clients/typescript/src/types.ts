@@ -93,7 +93,7 @@ export type Suggestions = Data<'/v1/agents/{agent_id}/suggestions', 'get'>;
  * items. `circles` are groups of people and events, `invitations` agents whose invitations are not
  * listed.
  */
-export type MutedList = 'authors' | 'tags' | 'items' | 'circles' | 'invitations';
+export type MutedList = 'authors' | 'tags' | 'items' | 'words' | 'circles' | 'invitations';
 
 /** An act of the reader on an item or a post. `hide` also mutes it for the reader permanently. */
 export type FeedEvent = {

@@ -109,6 +109,12 @@ test('a group has a page, and its owner removes posts', async () => {
   assert.deepEqual([await member.mute('rower', 'circles', 'rowers'), await member.mute('rower', 'invitations', 'cox')], [true, true]);
   const { circles } = await member.do({ method: 'GET', path: '/v1/agents/rower/muted/circles' });
   assert.deepEqual(circles, ['rowers']);
+  const until = new Date('2100-01-02T03:04:05Z');
+  assert.deepEqual([await member.mute('rower', 'circles', 'rowers', { until }), await member.mute('words', 'spoiler alert', { until })], [true, true]);
+  assert.deepEqual((await member.profile()).muted_words, [{ term: 'spoiler alert', until: '2100-01-02T03:04:05Z' }]);
+  assert.deepEqual([await member.mute('words', 'Spoiler alert'), await member.unmute('words', 'spoiler alert')], [true, true]);
+  const timed = await member.do({ method: 'GET', path: '/v1/agents/rower/muted/circles' });
+  assert.deepEqual(timed, { circles: ['rowers'], until: { rowers: '2100-01-02T03:04:05Z' }, next_after: null });
   const { id } = await member.createPost({ caption: 'For sale', audience: { circles: ['rowers'] } });
   const reply = await member.createPost({ caption: 'Cheap', reply_to: id });
   const { items } = await owner.circlePosts('rowers', { limit: 1 });

@@ -88,7 +88,7 @@ SELECT m.agent FROM members m WHERE m.circle = $1 AND m.gone = 0
 			AND m.agent > $2 AND m.at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = m.agent), 0) AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = $4 AND b.other = m.agent) AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = m.agent AND b.other = $4) ORDER BY m.agent LIMIT +$3;
 
 -- Store.Muted
-SELECT id FROM mutes WHERE agent = $1 AND kind = $4 AND id > $2 ORDER BY id LIMIT +$3;
+SELECT id, until FROM mutes WHERE agent = $1 AND kind = $4 AND id > $2 AND (until = 0 OR until > $5) ORDER BY id LIMIT +$3;
 
 -- Store.PairEntries
 SELECT EXISTS (SELECT 1 FROM follows f LEFT JOIN authors a ON a.id = f.author
@@ -159,6 +159,9 @@ UPDATE authors SET delivery = $3, delivery_at = $4 WHERE id = $1 AND delivery = 
 -- Store.Suggested
 SELECT at, content FROM suggestions WHERE agent = $1 AND at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0);
 
+-- Store.Unmute
+DELETE FROM mutes WHERE agent = ? AND kind = ? AND id = ?;
+
 -- Store.Unsuggestable
 SELECT author FROM follows WHERE agent = $1 AND author IN (SELECT value FROM json_each($2)) AND gone = 0
 		UNION SELECT other FROM blocks WHERE agent = $1 AND other IN (SELECT value FROM json_each($2))
@@ -193,7 +196,7 @@ DELETE FROM suggestions WHERE agent = ?;
 UPDATE removals SET agent = '', reason = '' WHERE agent = ? AND agent <> '';
 
 -- Store.setMuted
-DELETE FROM mutes WHERE agent = ? AND kind = ? AND id = ?;
+DELETE FROM mutes WHERE agent = ? AND until > 0 AND until <= ?;
 
 -- Tx.addComment
 SELECT gone = 0 AND deleted < $2 FROM posts WHERE id = $1;
@@ -333,7 +336,7 @@ INSERT INTO invitations (circle, agent, at) VALUES (?, ?, ?) ON CONFLICT (circle
 
 -- Tx.invite
 SELECT (SELECT count(*) FROM invitations WHERE circle = $1), count(*), coalesce(sum(CASE WHEN c.owner = $3 THEN 1 ELSE 0 END), 0)
-		FROM invitations i JOIN circles c ON c.id = i.circle WHERE i.agent = $2 AND (c.owner = $3 OR NOT EXISTS (SELECT 1 FROM mutes mu WHERE mu.agent = $2 AND mu.kind = 'inviter' AND mu.id = c.owner)) AND i.at > c.dropped AND i.at > (SELECT coalesce(max(e.erased_agent), 0) FROM authors e WHERE e.id IN (i.agent, c.owner)) AND (c.until = 0 OR c.until > $4);
+		FROM invitations i JOIN circles c ON c.id = i.circle WHERE i.agent = $2 AND (c.owner = $3 OR NOT EXISTS (SELECT 1 FROM mutes mu WHERE mu.agent = $2 AND mu.kind = 'inviter' AND mu.id = c.owner AND mu.until = 0)) AND i.at > c.dropped AND i.at > (SELECT coalesce(max(e.erased_agent), 0) FROM authors e WHERE e.id IN (i.agent, c.owner)) AND (c.until = 0 OR c.until > $4);
 
 -- Tx.jobOf
 SELECT id, kind, key, generation, priority, state, due, run_at, attempts, error, lease, leased_till, finished, (state = 'running' AND (leased_till <= $1 OR changed > $1 + 1000000)) FROM jobs WHERE kind = $2 AND key = $3;
@@ -370,7 +373,8 @@ INSERT INTO reply_mentions (reply, agent, life) SELECT ?, j.value, coalesce((SEL
 INSERT INTO reply_mentions (reply, agent, life) SELECT post, agent, life FROM post_mentions WHERE post = ? ON CONFLICT DO NOTHING;
 
 -- Tx.mute
-INSERT INTO mutes (agent, kind, id) VALUES (?, ?, ?) ON CONFLICT DO NOTHING;
+INSERT INTO mutes (agent, kind, id, until) VALUES (?, ?, ?, ?)
+		ON CONFLICT (agent, kind, id) DO UPDATE SET until = excluded.until WHERE mutes.until <> excluded.until;
 
 -- Tx.mute
 SELECT count(*) FROM mutes WHERE agent = ? AND kind = ? AND id <> ?;
@@ -645,7 +649,7 @@ SELECT j.value, coalesce(l.incarnation, 0) FROM (SELECT value AS value FROM json
 SELECT EXISTS (SELECT 1 FROM follows WHERE agent = $1 AND author = '@server' AND gone = 0 AND at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0));
 
 -- asking.ownReadings
-SELECT m.circle, m.since, m.since > 0 AND EXISTS (SELECT 1 FROM mutes mu WHERE mu.agent = $1 AND mu.kind = 'circle' AND mu.id = m.circle) FROM members m WHERE m.agent = $1 AND m.gone = 0 AND m.at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0);
+SELECT m.circle, m.since, CASE WHEN m.since > 0 THEN coalesce((SELECT mu.until FROM mutes mu WHERE mu.agent = $1 AND mu.kind = 'circle' AND mu.id = m.circle), -1) ELSE -1 END FROM members m WHERE m.agent = $1 AND m.gone = 0 AND m.at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0);
 
 -- asking.readPosts
 SELECT p.id, p.author, p.origin, p.reach, p.reply, p.react, p.created, p.deleted, p.version, p.created_at, p.arrived,
@@ -685,7 +689,7 @@ SELECT p.author, p.origin, p.reach, p.reply, p.react, coalesce(a.delivery, 'push
 	EXISTS (SELECT 1 FROM follows f WHERE f.agent = $1 AND f.author = p.author AND f.gone = 0 AND f.at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0) AND f.at > coalesce(a.erased, 0)),
 	EXISTS (SELECT 1 FROM follows f WHERE f.agent = $1 AND f.author = '@server' AND f.gone = 0
 		AND f.at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0)),
-	(SELECT json_group_array(CASE WHEN (m.since <= 1 OR m.since < pc.at) THEN CASE WHEN mu.id <> '' THEN '~' ELSE '+' END ELSE '-' END || CASE WHEN c.kind = 'circle' AND c.owner <> $1 THEN '' WHEN c.owner = $1 OR m.at > 0 THEN c.id || ' ' || c.name ELSE c.id || ' ' END) FROM post_circles pc
+	(SELECT json_group_array(CASE WHEN (m.since <= 1 OR m.since < pc.at) THEN CASE WHEN mu.id <> '' THEN '~' || mu.until || ' ' ELSE '+' END ELSE '-' END || CASE WHEN c.kind = 'circle' AND c.owner <> $1 THEN '' WHEN c.owner = $1 OR m.at > 0 THEN c.id || ' ' || c.name ELSE c.id || ' ' END) FROM post_circles pc
 	JOIN circles c ON c.id = pc.circle AND (c.owner = pc.author OR c.kind <> 'circle') AND c.gone = 0 AND c.dropped < pc.incarnation AND c.put > coalesce((SELECT o.erased_agent FROM authors o WHERE o.id = c.owner), 0)
 	LEFT JOIN members m ON m.circle = pc.circle AND m.agent = $1 AND m.gone = 0 AND m.at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0)
 	LEFT JOIN mutes mu ON mu.agent = $1 AND mu.kind = 'circle' AND mu.id = pc.circle AND m.since > 0
@@ -710,7 +714,7 @@ SELECT p.author, p.origin, p.reach, p.reply, p.react, coalesce(a.delivery, 'push
 	EXISTS (SELECT 1 FROM follows f WHERE f.agent = j.reader AND f.author = p.author AND f.gone = 0 AND f.at > coalesce(r.erased_agent, 0) AND f.at > coalesce(a.erased, 0)),
 	EXISTS (SELECT 1 FROM follows f WHERE f.agent = j.reader AND f.author = '@server' AND f.gone = 0
 		AND f.at > coalesce(r.erased_agent, 0)),
-	(SELECT json_group_array(CASE WHEN (m.since <= 1 OR m.since < pc.at) THEN CASE WHEN mu.id <> '' THEN '~' ELSE '+' END ELSE '-' END || CASE WHEN c.kind = 'circle' AND c.owner <> j.reader THEN '' WHEN c.owner = j.reader OR m.at > 0 THEN c.id || ' ' || c.name ELSE c.id || ' ' END) FROM post_circles pc
+	(SELECT json_group_array(CASE WHEN (m.since <= 1 OR m.since < pc.at) THEN CASE WHEN mu.id <> '' THEN '~' || mu.until || ' ' ELSE '+' END ELSE '-' END || CASE WHEN c.kind = 'circle' AND c.owner <> j.reader THEN '' WHEN c.owner = j.reader OR m.at > 0 THEN c.id || ' ' || c.name ELSE c.id || ' ' END) FROM post_circles pc
 	JOIN circles c ON c.id = pc.circle AND (c.owner = pc.author OR c.kind <> 'circle') AND c.gone = 0 AND c.dropped < pc.incarnation AND c.put > coalesce((SELECT o.erased_agent FROM authors o WHERE o.id = c.owner), 0)
 	LEFT JOIN members m ON m.circle = pc.circle AND m.agent = j.reader AND m.gone = 0 AND m.at > coalesce(r.erased_agent, 0)
 	LEFT JOIN mutes mu ON mu.agent = j.reader AND mu.kind = 'circle' AND mu.id = pc.circle AND m.since > 0
@@ -755,7 +759,7 @@ SELECT k.key, p.author, p.created_at, p.id FROM (SELECT value AS key FROM json_e
 		ORDER BY p.created_at DESC, p.id DESC;
 
 -- circles
-SELECT k.key, p.author, p.created_at, p.id FROM (SELECT value AS key FROM json_each(@keys)) k CROSS JOIN circles c ON c.id = k.key AND c.gone = 0 JOIN members m ON m.circle = c.id AND m.agent = @reader AND m.gone = 0 AND NOT (m.since > 0 AND EXISTS (SELECT 1 FROM mutes mu WHERE mu.agent = @reader AND mu.kind = 'circle' AND mu.id = m.circle))
+SELECT k.key, p.author, p.created_at, p.id FROM (SELECT value AS key FROM json_each(@keys)) k CROSS JOIN circles c ON c.id = k.key AND c.gone = 0 JOIN members m ON m.circle = c.id AND m.agent = @reader AND m.gone = 0 AND NOT (m.since > 0 AND EXISTS (SELECT 1 FROM mutes mu WHERE mu.agent = @reader AND mu.kind = 'circle' AND mu.id = m.circle AND mu.until = 0))
 		CROSS JOIN posts p ON p.id IN (SELECT q.post FROM post_circles q WHERE q.circle = k.key
 		AND (q.author = c.owner OR c.kind <> 'circle') AND q.incarnation > c.dropped
 		AND q.created_at >= m.since / 1000000 - c.lag AND (m.since <= 1 OR m.since < q.at)
@@ -765,13 +769,13 @@ SELECT k.key, p.author, p.created_at, p.id FROM (SELECT value AS key FROM json_e
 		ORDER BY p.created_at DESC, p.id DESC;
 
 -- circlesAs
-SELECT c.owner, c.name, c.size, c.kind, c.post, c.history, c.members_visible_to, c.until, c.id, EXISTS (SELECT 1 FROM mutes mu WHERE mu.agent = $1 AND mu.kind = 'circle' AND mu.id = c.id) FROM circles c WHERE c.owner = $1 AND c.gone = 0 AND c.put > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = c.owner), 0) AND c.id > $2 ORDER BY c.id LIMIT +$3;
+SELECT c.owner, c.name, c.size, c.kind, c.post, c.history, c.members_visible_to, c.until, c.id, coalesce((SELECT mu.until FROM mutes mu WHERE mu.agent = $1 AND mu.kind = 'circle' AND mu.id = c.id), -1) FROM circles c WHERE c.owner = $1 AND c.gone = 0 AND c.put > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = c.owner), 0) AND c.id > $2 ORDER BY c.id LIMIT +$3;
 
 -- circlesAs
-SELECT c.owner, c.name, c.size, c.kind, c.post, c.history, c.members_visible_to, c.until, c.id, EXISTS (SELECT 1 FROM mutes mu WHERE mu.agent = $1 AND mu.kind = 'circle' AND mu.id = c.id) FROM invitations i JOIN circles c ON c.id = i.circle WHERE i.agent = $1 AND i.at > c.dropped AND i.at > (SELECT coalesce(max(e.erased_agent), 0) FROM authors e WHERE e.id IN (i.agent, c.owner)) AND (c.until = 0 OR c.until > $4) AND NOT EXISTS (SELECT 1 FROM mutes mu WHERE mu.agent = $1 AND mu.kind = 'inviter' AND mu.id = c.owner) AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = $1 AND b.other = c.owner) AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = c.owner AND b.other = $1) AND c.gone = 0 AND c.put > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = c.owner), 0) AND c.id > $2 ORDER BY c.id LIMIT +$3;
+SELECT c.owner, c.name, c.size, c.kind, c.post, c.history, c.members_visible_to, c.until, c.id, coalesce((SELECT mu.until FROM mutes mu WHERE mu.agent = $1 AND mu.kind = 'circle' AND mu.id = c.id), -1) FROM invitations i JOIN circles c ON c.id = i.circle WHERE i.agent = $1 AND i.at > c.dropped AND i.at > (SELECT coalesce(max(e.erased_agent), 0) FROM authors e WHERE e.id IN (i.agent, c.owner)) AND (c.until = 0 OR c.until > $4) AND NOT EXISTS (SELECT 1 FROM mutes mu WHERE mu.agent = $1 AND mu.kind = 'inviter' AND mu.id = c.owner AND mu.until = 0) AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = $1 AND b.other = c.owner) AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = c.owner AND b.other = $1) AND c.gone = 0 AND c.put > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = c.owner), 0) AND c.id > $2 ORDER BY c.id LIMIT +$3;
 
 -- circlesAs
-SELECT c.owner, c.name, c.size, c.kind, c.post, c.history, c.members_visible_to, c.until, c.id, EXISTS (SELECT 1 FROM mutes mu WHERE mu.agent = $1 AND mu.kind = 'circle' AND mu.id = c.id) FROM members m JOIN circles c ON c.id = m.circle AND c.owner <> $1
+SELECT c.owner, c.name, c.size, c.kind, c.post, c.history, c.members_visible_to, c.until, c.id, coalesce((SELECT mu.until FROM mutes mu WHERE mu.agent = $1 AND mu.kind = 'circle' AND mu.id = c.id), -1) FROM members m JOIN circles c ON c.id = m.circle AND c.owner <> $1
 		WHERE m.agent = $1 AND m.gone = 0 AND m.since > 0 AND m.at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0) AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = $1 AND b.other = c.owner) AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = c.owner AND b.other = $1) AND c.gone = 0 AND c.put > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = c.owner), 0) AND c.id > $2 ORDER BY c.id LIMIT +$3;
 
 -- circlesBy
@@ -782,7 +786,7 @@ SELECT c.id FROM circles c JOIN members m ON m.circle = c.id AND m.agent = $1 AN
 -- circlesBy
 SELECT c.id FROM circles c JOIN members m ON m.circle = c.id AND m.agent = $1 AND m.gone = 0
 	WHERE c.owner = $2 AND c.gone = 0 AND m.since = 0
-	UNION ALL SELECT circle FROM members WHERE agent = $1 AND gone = 0 AND since > 0 AND NOT EXISTS (SELECT 1 FROM mutes mu WHERE mu.agent = $1 AND mu.kind = 'circle' AND mu.id = members.circle);
+	UNION ALL SELECT circle FROM members WHERE agent = $1 AND gone = 0 AND since > 0 AND NOT EXISTS (SELECT 1 FROM mutes mu WHERE mu.agent = $1 AND mu.kind = 'circle' AND mu.id = members.circle AND mu.until = 0);
 
 -- countText
 SELECT kind, state, count(*) FROM jobs WHERE state IN ('pending', 'failed') GROUP BY kind, state
@@ -955,7 +959,7 @@ SELECT p.author, p.origin, p.reach, p.reply, p.react, coalesce(a.delivery, 'push
 	EXISTS (SELECT 1 FROM follows f WHERE f.agent = $1 AND f.author = p.author AND f.gone = 0 AND f.at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0) AND f.at > coalesce(a.erased, 0)),
 	EXISTS (SELECT 1 FROM follows f WHERE f.agent = $1 AND f.author = '@server' AND f.gone = 0
 		AND f.at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0)),
-	(SELECT json_group_array(CASE WHEN (m.since <= 1 OR m.since < pc.at) THEN CASE WHEN mu.id <> '' THEN '~' ELSE '+' END ELSE '-' END || CASE WHEN c.kind = 'circle' AND c.owner <> $1 THEN '' WHEN c.owner = $1 OR m.at > 0 THEN c.id || ' ' || c.name ELSE c.id || ' ' END) FROM post_circles pc
+	(SELECT json_group_array(CASE WHEN (m.since <= 1 OR m.since < pc.at) THEN CASE WHEN mu.id <> '' THEN '~' || mu.until || ' ' ELSE '+' END ELSE '-' END || CASE WHEN c.kind = 'circle' AND c.owner <> $1 THEN '' WHEN c.owner = $1 OR m.at > 0 THEN c.id || ' ' || c.name ELSE c.id || ' ' END) FROM post_circles pc
 	JOIN circles c ON c.id = pc.circle AND (c.owner = pc.author OR c.kind <> 'circle') AND c.gone = 0 AND c.dropped < pc.incarnation AND c.put > coalesce((SELECT o.erased_agent FROM authors o WHERE o.id = c.owner), 0)
 	LEFT JOIN members m ON m.circle = pc.circle AND m.agent = $1 AND m.gone = 0 AND m.at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0)
 	LEFT JOIN mutes mu ON mu.agent = $1 AND mu.kind = 'circle' AND mu.id = pc.circle AND m.since > 0
@@ -1020,8 +1024,8 @@ SELECT k.key, p.author, p.created_at, p.id FROM (SELECT value AS key FROM json_e
 		ORDER BY q.created_at DESC, q.post DESC LIMIT +@few)
 		ORDER BY p.created_at DESC, p.id DESC LIMIT +@n;
 
--- mutes
-SELECT EXISTS (SELECT 1 FROM mutes mu WHERE mu.agent = ? AND mu.kind = 'circle' AND mu.id = ?);
+-- muteEnd
+SELECT coalesce((SELECT mu.until FROM mutes mu WHERE mu.agent = ? AND mu.kind = 'circle' AND mu.id = ?), -1);
 
 -- newestAuthors
 SELECT n.author, coalesce((SELECT p.id FROM posts p WHERE p.author = n.author AND p.reach = 2 AND p.gone = 0
@@ -1173,7 +1177,7 @@ SELECT agent, min(rank) FROM (
 	UNION ALL SELECT * FROM (SELECT DISTINCT m.agent, 2 FROM post_circles pc
 		JOIN circles c ON c.id = pc.circle AND (c.owner = pc.author OR c.kind <> 'circle') AND c.gone = 0 AND c.dropped < pc.incarnation
 		JOIN members m ON m.circle = pc.circle AND m.gone = 0 AND (m.since <= 1 OR m.since < pc.at)
-		WHERE pc.post = $1 AND m.agent > $3 AND NOT (m.since > 0 AND EXISTS (SELECT 1 FROM mutes mu WHERE mu.agent = m.agent AND mu.kind = 'circle' AND mu.id = m.circle)) AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = m.agent AND b.other = $2) AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = $2 AND b.other = m.agent) ORDER BY m.agent LIMIT +$4) by_circle
+		WHERE pc.post = $1 AND m.agent > $3 AND NOT (m.since > 0 AND EXISTS (SELECT 1 FROM mutes mu WHERE mu.agent = m.agent AND mu.kind = 'circle' AND mu.id = m.circle AND mu.until = 0)) AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = m.agent AND b.other = $2) AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = $2 AND b.other = m.agent) ORDER BY m.agent LIMIT +$4) by_circle
 	UNION ALL SELECT * FROM (SELECT m.agent, 3 FROM post_mentions m WHERE m.post = $1 AND m.agent > $3
 		AND m.life = coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = m.agent), 0) AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = m.agent AND b.other = $2) AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = $2 AND b.other = m.agent) ORDER BY m.agent LIMIT +$4) by_mention
 	) receivers GROUP BY agent ORDER BY agent LIMIT +$4;
@@ -1241,7 +1245,7 @@ SELECT p.author, p.origin, p.reach, p.reply, p.react, coalesce(a.delivery, 'push
 	EXISTS (SELECT 1 FROM follows f WHERE f.agent = $1 AND f.author = p.author AND f.gone = 0 AND f.at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0) AND f.at > coalesce(a.erased, 0)),
 	EXISTS (SELECT 1 FROM follows f WHERE f.agent = $1 AND f.author = '@server' AND f.gone = 0
 		AND f.at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0)),
-	(SELECT json_group_array(CASE WHEN (m.since <= 1 OR m.since < pc.at) THEN CASE WHEN mu.id <> '' THEN '~' ELSE '+' END ELSE '-' END || CASE WHEN c.kind = 'circle' AND c.owner <> $1 THEN '' WHEN c.owner = $1 OR m.at > 0 THEN c.id || ' ' || c.name ELSE c.id || ' ' END) FROM post_circles pc
+	(SELECT json_group_array(CASE WHEN (m.since <= 1 OR m.since < pc.at) THEN CASE WHEN mu.id <> '' THEN '~' || mu.until || ' ' ELSE '+' END ELSE '-' END || CASE WHEN c.kind = 'circle' AND c.owner <> $1 THEN '' WHEN c.owner = $1 OR m.at > 0 THEN c.id || ' ' || c.name ELSE c.id || ' ' END) FROM post_circles pc
 	JOIN circles c ON c.id = pc.circle AND (c.owner = pc.author OR c.kind <> 'circle') AND c.gone = 0 AND c.dropped < pc.incarnation AND c.put > coalesce((SELECT o.erased_agent FROM authors o WHERE o.id = c.owner), 0)
 	LEFT JOIN members m ON m.circle = pc.circle AND m.agent = $1 AND m.gone = 0 AND m.at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0)
 	LEFT JOIN mutes mu ON mu.agent = $1 AND mu.kind = 'circle' AND mu.id = pc.circle AND m.since > 0
