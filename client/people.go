@@ -244,3 +244,29 @@ func (c *Client) MutedCircles(ctx context.Context, agent, after string, limit in
 func (c *Client) MutedInvitations(ctx context.Context, agent, after string, limit int) (AgentPage, error) {
 	return c.agents(ctx, v1("agents", agent, "muted", "invitations"), after, limit)
 }
+
+// Notifications calls GET /v1/agents/{agent_id}/notifications: what others did that concerns the agent,
+// grouped, the newest first. cursor is the NextCursor of an earlier page, "" for the first; limit is 0 for
+// the default.
+func (c *Client) Notifications(ctx context.Context, agent, cursor string, limit int) (NotificationPage, error) {
+	path := withPage(v1("agents", agent, "notifications"), "cursor", cursor, limit)
+	return call[NotificationPage](ctx, c, Request{Method: http.MethodGet, Path: path, Repeatable: true})
+}
+
+// SeeNotifications calls PUT /v1/agents/{agent_id}/notifications/seen: those up to a marker, of a
+// notification or of a page, are seen on all devices. It reports whether anything changed.
+func (c *Client) SeeNotifications(ctx context.Context, agent string, marker int64) (changed bool, err error) {
+	done, err := send[struct {
+		Changed bool `json:"changed"`
+	}](ctx, c, Request{Method: http.MethodPut, Path: v1("agents", agent, "notifications", "seen"), Repeatable: true}, map[string]int64{"marker": marker})
+	return done.Changed, err
+}
+
+// MutedNotifications calls GET /v1/agents/{agent_id}/muted/notifications: the kinds of notifications that are
+// muted. [Client.Mute] and [Client.Unmute] change the list.
+func (c *Client) MutedNotifications(ctx context.Context, agent string) ([]string, error) {
+	out, err := call[struct {
+		Kinds []string `json:"kinds"`
+	}](ctx, c, Request{Method: http.MethodGet, Path: v1("agents", agent, "muted", "notifications"), Repeatable: true})
+	return out.Kinds, err
+}

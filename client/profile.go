@@ -70,6 +70,8 @@ const (
 	// badges. MutedInviters are agents whose invitations are not listed.
 	MutedGroups   Muted = "circles"
 	MutedInviters Muted = "invitations"
+	// MutedKinds are kinds of notifications.
+	MutedKinds Muted = "notifications"
 )
 
 // Mute calls PUT /v1/agents/{agent_id}/muted/…, which is atomic and does not overwrite changes from

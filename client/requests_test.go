@@ -22,29 +22,30 @@ import (
 // sends has the type that the client sends for each operation with a JSON body. A nil type is sent
 // as the caller gives it, or as a map or struct whose fields are always written.
 var sends = map[string]reflect.Type{
-	"POST /v1/feed":                        reflect.TypeFor[client.Ask](),
-	"POST /v1/events":                      reflect.TypeFor[client.Event](),
-	"POST /v1/posts":                       reflect.TypeFor[client.NewPost](),
-	"PATCH /v1/posts/{id}":                 reflect.TypeFor[client.PostEdit](),
-	"PUT /v1/authors/{id}":                 reflect.TypeFor[client.AuthorCard](),
-	"PUT /v1/circles/{id}":                 reflect.TypeFor[client.CircleChange](),
-	"PUT /v1/agents/{agent_id}/profile":    reflect.TypeFor[feed.Profile](),
-	"PATCH /v1/agents/{agent_id}/profile":  reflect.TypeFor[feed.Profile](),
-	"POST /v1/items":                       reflect.TypeFor[feed.Item](),
-	"POST /v1/explain":                     reflect.TypeFor[client.ExplainAsk](),
-	"PUT /v1/ranking":                      reflect.TypeFor[client.RankingChange](),
-	"POST /v1/compare":                     reflect.TypeFor[client.CompareRequest](),
-	"POST /v1/replay":                      reflect.TypeFor[client.ReplayRequest](),
-	"PUT /v1/promoted/{id}":                reflect.TypeFor[client.PromotionChange](),
-	"POST /v1/impressions":                 nil, // Seen: ids
-	"POST /v1/agents/{agent_id}/following": nil, // FollowMany: authors
-	"POST /v1/authors/cards":               nil, // AuthorCards: authors
-	"PATCH /v1/items/{id}":                 nil, // PatchItem: a map
-	"PATCH /v1/authors/{id}":               nil, // PatchAuthor: as given
-	"PATCH /v1/circles/{id}":               nil, // PatchCircle: as given
-	"POST /v1/items/counts":                nil, // IngestCounts: lines
-	"POST /v1/ranking/revert":              nil, // RevertRanking: version, by, why
-	"POST /v1/jobs":                        nil, // DeriveAgain: post
+	"POST /v1/feed":                                reflect.TypeFor[client.Ask](),
+	"POST /v1/events":                              reflect.TypeFor[client.Event](),
+	"POST /v1/posts":                               reflect.TypeFor[client.NewPost](),
+	"PATCH /v1/posts/{id}":                         reflect.TypeFor[client.PostEdit](),
+	"PUT /v1/authors/{id}":                         reflect.TypeFor[client.AuthorCard](),
+	"PUT /v1/circles/{id}":                         reflect.TypeFor[client.CircleChange](),
+	"PUT /v1/agents/{agent_id}/profile":            reflect.TypeFor[feed.Profile](),
+	"PATCH /v1/agents/{agent_id}/profile":          reflect.TypeFor[feed.Profile](),
+	"POST /v1/items":                               reflect.TypeFor[feed.Item](),
+	"POST /v1/explain":                             reflect.TypeFor[client.ExplainAsk](),
+	"PUT /v1/ranking":                              reflect.TypeFor[client.RankingChange](),
+	"POST /v1/compare":                             reflect.TypeFor[client.CompareRequest](),
+	"POST /v1/replay":                              reflect.TypeFor[client.ReplayRequest](),
+	"PUT /v1/promoted/{id}":                        reflect.TypeFor[client.PromotionChange](),
+	"POST /v1/impressions":                         nil, // Seen: ids
+	"POST /v1/agents/{agent_id}/following":         nil, // FollowMany: authors
+	"POST /v1/authors/cards":                       nil, // AuthorCards: authors
+	"PATCH /v1/items/{id}":                         nil, // PatchItem: a map
+	"PATCH /v1/authors/{id}":                       nil, // PatchAuthor: as given
+	"PATCH /v1/circles/{id}":                       nil, // PatchCircle: as given
+	"POST /v1/items/counts":                        nil, // IngestCounts: lines
+	"POST /v1/ranking/revert":                      nil, // RevertRanking: version, by, why
+	"POST /v1/jobs":                                nil, // DeriveAgain: post
+	"PUT /v1/agents/{agent_id}/notifications/seen": nil, // SeeNotifications: marker
 }
 
 // whole are the operations whose body replaces or creates all of a thing: there a field that is

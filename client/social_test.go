@@ -109,7 +109,7 @@ func TestPostsOnRealServer(t *testing.T) {
 	circle, err = ana.PatchCircle(ctx, "rowers", map[string]any{"name": "Rowers", "owner": "u_2"})
 	require.NoError(t, err)
 	require.Equal(t, [2]string{"Rowers", "u_2"}, [2]string{circle.Name, circle.Owner})
-	for list, want := range map[client.Muted]string{client.MutedGroups: "rowers", client.MutedInviters: "u_2"} {
+	for list, want := range map[client.Muted]string{client.MutedGroups: "rowers", client.MutedInviters: "u_2", client.MutedKinds: "like"} {
 		changed, err = ana.Mute(ctx, "u_1", list, want)
 		require.NoError(t, err)
 		require.True(t, changed)
@@ -132,7 +132,18 @@ func TestPostsOnRealServer(t *testing.T) {
 	inviters, err := ana.MutedInvitations(ctx, "u_1", "", 0)
 	require.NoError(t, err)
 	require.Equal(t, []string{"u_2"}, inviters.Agents)
-	for list, value := range map[client.Muted]string{client.MutedGroups: "rowers", client.MutedInviters: "u_2"} {
+	kinds, err := ana.MutedNotifications(ctx, "u_1")
+	require.NoError(t, err)
+	require.Equal(t, []string{"like"}, kinds)
+	_, err = ben.Follow(ctx, "u_2", "u_1")
+	require.NoError(t, err)
+	told, err := ana.Notifications(ctx, "u_1", "", 1)
+	require.NoError(t, err)
+	require.Equal(t, "u_2", told.Notices[0].Actors[0].ID)
+	changed, err = ana.SeeNotifications(ctx, "u_1", told.Marker)
+	require.NoError(t, err)
+	require.True(t, changed)
+	for list, value := range map[client.Muted]string{client.MutedGroups: "rowers", client.MutedInviters: "u_2", client.MutedKinds: "like"} {
 		changed, err = ana.Unmute(ctx, "u_1", list, value)
 		require.NoError(t, err)
 		require.True(t, changed)

@@ -36,6 +36,15 @@ type News struct {
 	Count int `json:"count"`
 }
 
+// StreamEvent is an event of [Client.StreamEvents].
+type StreamEvent struct {
+	News
+	// Notified means that the event is about notifications alone, and Count 0. Unread is then the number of
+	// unread ones, 99 for that many or more: there is a new one, or the agent has seen some on a device.
+	Notified bool
+	Unread   int
+}
+
 // Stream calls GET /v1/stream and yields an event whenever the agent's timeline has new posts. last
 // is the ID of the latest event that the caller has; "" starts now. When the stream ends, or the
 // server is unreachable or busy, Stream reconnects and resumes at the same position, after
@@ -43,6 +52,18 @@ type News struct {
 // the last error reports.
 func (c *Client) Stream(ctx context.Context, last string) iter.Seq2[News, error] {
 	return func(yield func(News, error) bool) {
+		for event, err := range c.StreamEvents(ctx, last) {
+			if !event.Notified && !yield(event.News, err) {
+				return
+			}
+		}
+	}
+}
+
+// StreamEvents is [Client.Stream] with the events about notifications. A stream begins with one if there are unread
+// ones.
+func (c *Client) StreamEvents(ctx context.Context, last string) iter.Seq2[StreamEvent, error] {
+	return func(yield func(StreamEvent, error) bool) {
 		s := &stream{client: c, yield: yield, last: last, pause: time.Second}
 		waits := backoff.NewExponentialBackOff()
 		for {
@@ -54,14 +75,14 @@ func (c *Client) Stream(ctx context.Context, last string) iter.Seq2[News, error]
 				err = ctx.Err()
 			}
 			if ctx.Err() != nil || !mayRetry(err, true) {
-				yield(News{}, err)
+				yield(StreamEvent{}, err)
 				return
 			}
 			if began {
 				waits.Reset()
 			}
 			if err := s.wait(ctx, err, waits.NextBackOff()); err != nil {
-				yield(News{}, err)
+				yield(StreamEvent{}, err)
 				return
 			}
 		}
@@ -71,7 +92,7 @@ func (c *Client) Stream(ctx context.Context, last string) iter.Seq2[News, error]
 // stream is a stream over all its connections.
 type stream struct {
 	client  *Client
-	yield   func(News, error) bool
+	yield   func(StreamEvent, error) bool
 	silence *time.Timer // ends the connection
 	last    string
 	pause   time.Duration // as requested by the server
@@ -185,14 +206,19 @@ func (s *stream) read(body io.Reader) error {
 	return fmt.Errorf("%w: it ended the stream", ErrUnreachable)
 }
 
-// news decodes a block. It returns false if the block contains no event, such as a heartbeat.
-func (s *stream) news(event, data string, began bool) (News, bool, error) {
-	news := News{ID: s.last}
-	if event != "new" {
+// news decodes a block. It returns false if the block contains no event, such as a heartbeat, or one that is
+// not known.
+func (s *stream) news(event, data string, began bool) (StreamEvent, bool, error) {
+	news := StreamEvent{News: News{ID: s.last}}
+	var content struct{ Count, Unread int }
+	switch event {
+	case "new", "notification":
+		if err := json.Unmarshal([]byte(data), &content); err != nil {
+			return news, false, fmt.Errorf("decode an event of the stream: %w", err)
+		}
+	default:
 		return news, !began, nil
 	}
-	if err := json.Unmarshal([]byte(data), &news); err != nil {
-		return news, false, fmt.Errorf("decode an event of the stream: %w", err)
-	}
+	news.Count, news.Unread, news.Notified = content.Count, content.Unread, event == "notification"
 	return news, true, nil
 }

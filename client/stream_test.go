@@ -199,3 +199,41 @@ func TestStreamOfForeignServer(t *testing.T) {
 		require.ErrorIs(t, err, client.ErrNotFound)
 	}
 }
+
+// TestStreamNotifications checks that events about notifications are for those who ask for them.
+func TestStreamNotifications(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		answers := func() *scripted {
+			return &scripted{answers: []http.HandlerFunc{
+				events("id: a\nevent: ready\ndata: {}\n\nevent: notification\ndata: {\"unread\":2}\n\nevent: other\ndata: {\"unread\":7}\n\n" +
+					"id: b\nevent: new\ndata: {\"count\":3}\n\nevent: notification\ndata: {\"unread\":0}\n\n"),
+				refusal(http.StatusUnauthorized, 40101),
+			}}
+		}
+		c, err := client.New("http://server", client.WithAgent("u_1"), client.WithHTTPClient(inProcess(answers().ServeHTTP)))
+		require.NoError(t, err)
+		var all []client.StreamEvent
+		for event, err := range c.StreamEvents(t.Context(), "") {
+			if err == nil {
+				all = append(all, event)
+			}
+		}
+		require.Equal(t, []client.StreamEvent{
+			{News: client.News{ID: "a"}},
+			{News: client.News{ID: "a"}, Notified: true, Unread: 2},
+			{News: client.News{ID: "b", Count: 3}},
+			{News: client.News{ID: "b"}, Notified: true},
+		}, all)
+
+		c, err = client.New("http://server", client.WithAgent("u_1"), client.WithHTTPClient(inProcess(answers().ServeHTTP)))
+		require.NoError(t, err)
+		var news []client.News
+		for event, err := range c.Stream(t.Context(), "") {
+			if err == nil {
+				news = append(news, event)
+			}
+		}
+		require.Equal(t, []client.News{{ID: "a"}, {ID: "b", Count: 3}}, news)
+	})
+}

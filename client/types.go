@@ -34,6 +34,8 @@ type (
 	JobRows          = api.JobRows
 	Learned          = feed.LearnedGain
 	Likes            = api.Likes
+	Notification     = social.Notice
+	NotificationPage = social.NoticePage
 	PostEdit         = social.Edit
 	Promotion        = social.PromotionState
 	PromotionChange  = social.PromotionChange

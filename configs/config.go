@@ -62,6 +62,7 @@ type Config struct {
 	Social        Social        `key:"social"`
 	Timeline      Timeline      `key:"timeline"`
 	Changes       Changes       `key:"changes"`
+	Notifications Notifications `key:"notifications"`
 	Home          Home          `key:"home"`
 	Media         Media         `key:"media"`
 	Postgres      Postgres      `key:"postgres"`
@@ -224,6 +225,7 @@ func Default() Config {
 		Social:        Social{Follows: FollowsOpen},
 		Timeline:      Timeline{Cap: 500, CelebrityAt: 1000},
 		Changes:       Changes{Retention: 72 * time.Hour},
+		Notifications: Notifications{Retention: 90 * 24 * time.Hour, Most: 500},
 		Home:          Home{Pattern: feed.DefaultPattern},
 		Media:         Media{Memory: 1200},
 		Jobs:          Jobs{Workers: 8},

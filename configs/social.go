@@ -34,6 +34,12 @@ type Changes struct {
 	Retention time.Duration `key:"retention" help:"how long changes of posts, follows, likes and groups are kept for GET /v1/changes; 0: none are written" range:"0 to 720h"`
 }
 
+// Notifications configures what agents are told of, GET /v1/agents/{agent_id}/notifications.
+type Notifications struct {
+	Retention time.Duration `key:"retention" help:"how long notifications of agents are kept; 0: none are written" range:"0 to 8760h"`
+	Most      int           `key:"most" help:"about how many notifications of one agent are kept, the newest" range:"20 to 2000"`
+}
+
 // Home configures the mix of the home feed.
 type Home struct {
 	Pattern string `key:"pattern" help:"which source fills each position of home: five_percent or every_tenth (of 20 or 10 positions the 9th is promoted), or one letter a position, repeated: C (posts by people whom the reader follows), T (trending and discovered items in turn), P (promoted items)"`

@@ -318,6 +318,42 @@ func socialMuteCases(func(...string) []exchange) map[string]contractRoute {
 	return cases
 }
 
+// notificationCases are the routes of notifications.
+func notificationCases(func(...string) []exchange) map[string]contractRoute {
+	const path, muted = "/v1/agents/{agent_id}/notifications", "/v1/agents/{agent_id}/muted/notifications"
+	of := func(agent, query, body string, headers ...string) exchange {
+		return exchange{path: map[string]string{"agent_id": agent}, query: query, body: body, headers: headers}
+	}
+	kind := func(agent, kind string, headers ...string) exchange {
+		return exchange{path: map[string]string{"agent_id": agent, "kind": kind}, headers: headers}
+	}
+	change := contractRoute{
+		good: []exchange{kind("u_1", "like", asAgent), kind("nobody", "mention", asAdmin)},
+		bad:  map[int]exchange{40001: kind("u_1", "likes", asAgent), 40004: kind("u:1", "like", asAdmin)},
+	}
+	return map[string]contractRoute{
+		"GET " + path: {
+			good: []exchange{of("u_1", "?limit=100", "", asAgent), of("u_2", "", "", asAdmin), of("u_2", "?limit=1&cursor=1.follow..2026-03-06", "", asAdmin)},
+			bad: map[int]exchange{
+				40001: of("u_1", "?cursor=5", "", asAgent), 40003: of("u_1", "?limit=101", "", asAgent), 40004: of("u:1", "", "", asAdmin),
+			},
+		},
+		"PUT " + path + "/seen": {
+			good: []exchange{of("u_1", "", `{"marker":0}`, asAgent), of("u_2", "", `{"marker":1}`, asAdmin)},
+			bad: map[int]exchange{
+				40001: of("u_1", "", `{"marker":99999}`, asAgent), 40004: of("u:1", "", `{"marker":1}`, asAdmin),
+				41301: of("u_1", "", `{"marker":1`+strings.Repeat(" ", 2<<10)+`}`, asAgent),
+			},
+		},
+		"GET " + muted: {
+			good: []exchange{of("u_1", "", "", asAgent), of("nobody", "", "", asAdmin)},
+			bad:  map[int]exchange{40001: of("u_1", "?limit=1", "", asAgent), 40004: of("u:1", "", "", asAdmin)},
+		},
+		"PUT " + muted + "/{kind}":    change,
+		"DELETE " + muted + "/{kind}": change,
+	}
+}
+
 func followCases(func(...string) []exchange) map[string]contractRoute {
 	const following, blocked = "/v1/agents/{agent_id}/following/{author}", "/v1/agents/{agent_id}/blocked/{agent}"
 	follow := func(agent, author string, headers ...string) exchange {

@@ -150,6 +150,12 @@ func matrixRoutes() map[string]any {
 		"GET /v1/timeline":                     shown{"GET", "/v1/timeline?limit=100", "", timeline},
 		"GET /v1/authors/{id}/posts":           shown{"GET", "/v1/authors/author/posts?limit=100", "", func(_, reader string, p socialtest.RightsPost) int { return page(p.OnPage(reader)) }},
 		"GET /v1/authors/{id}/posts?view=grid": shown{"GET", "/v1/authors/author/posts?view=grid&limit=100", "", func(_, reader string, p socialtest.RightsPost) int { return page(p.OnPage(reader)) }},
+		"GET /v1/agents/{agent_id}/notifications": shown{"GET", "/v1/agents/~/notifications?limit=100", "", func(_, reader string, p socialtest.RightsPost) int {
+			if !agent(reader) {
+				return 401
+			}
+			return page(slices.Contains(p.Post.Mentions, reader) && p.Visible(reader))
+		}},
 		"POST /v1/feed":                        shown{"POST", "/v1/feed", `{"action":"refresh","limit":100}`, feed},
 		"GET /v1/items/{id}":                   shown{"GET", "/v1/items/{post}", "", item},
 		"GET /v1/items/{id}/related":           shown{"GET", "/v1/items/{post}/related", "", related},
@@ -171,34 +177,38 @@ func matrixRoutes() map[string]any {
 		"DELETE /v1/authors/{id}":              own,
 		"DELETE /v1/agents/{agent_id}":         own,
 
-		"GET /v1/agents/{agent_id}/following":                    noPost("ids of agents"),
-		"GET /v1/agents/{agent_id}/followers":                    noPost("ids of agents"),
-		"GET /v1/agents/{agent_id}/suggestions":                  noPost("ids of authors: engine, TestSuggestions"),
-		"GET /v1/agents/{agent_id}/blocked":                      noPost("ids of agents"),
-		"POST /v1/agents/{agent_id}/following":                   own,
-		"PUT /v1/agents/{agent_id}/following/{author}":           own,
-		"DELETE /v1/agents/{agent_id}/following/{author}":        own,
-		"PUT /v1/agents/{agent_id}/blocked/{agent}":              own,
-		"DELETE /v1/agents/{agent_id}/blocked/{agent}":           own,
-		"GET /v1/circles":                                        noPost("the caller's circles"),
-		"GET /v1/circles/{id}":                                   noPost("a circle"),
-		"GET /v1/circles/{id}/posts":                             shown{"GET", "/v1/circles/g1/posts?limit=100", "", ofGroup},
-		"GET /v1/circles/{id}/posts?view=grid":                   shown{"GET", "/v1/circles/g1/posts?view=grid&limit=100", "", ofGroup},
-		"PUT /v1/circles/{id}":                                   own,
-		"PATCH /v1/circles/{id}":                                 noPost("a circle"),
-		"DELETE /v1/circles/{id}":                                own,
-		"GET /v1/circles/{id}/members":                           noPost("ids of agents"),
-		"PUT /v1/circles/{id}/members/{agent}":                   own,
-		"DELETE /v1/circles/{id}/members/{agent}":                own,
-		"GET /v1/circles/{id}/invitations":                       noPost("ids of agents"),
-		"GET /v1/agents/{agent_id}/muted/circles":                noPost("ids of circles"),
-		"PUT /v1/agents/{agent_id}/muted/circles/{circle}":       own,
-		"DELETE /v1/agents/{agent_id}/muted/circles/{circle}":    own,
-		"GET /v1/agents/{agent_id}/muted/invitations":            noPost("ids of agents"),
-		"PUT /v1/agents/{agent_id}/muted/invitations/{agent}":    own,
-		"DELETE /v1/agents/{agent_id}/muted/invitations/{agent}": own,
-		"PUT /v1/circles/{id}/invitations/{agent}":               own,
-		"DELETE /v1/circles/{id}/invitations/{agent}":            own,
+		"GET /v1/agents/{agent_id}/following":                     noPost("ids of agents"),
+		"GET /v1/agents/{agent_id}/followers":                     noPost("ids of agents"),
+		"GET /v1/agents/{agent_id}/suggestions":                   noPost("ids of authors: engine, TestSuggestions"),
+		"GET /v1/agents/{agent_id}/blocked":                       noPost("ids of agents"),
+		"POST /v1/agents/{agent_id}/following":                    own,
+		"PUT /v1/agents/{agent_id}/following/{author}":            own,
+		"DELETE /v1/agents/{agent_id}/following/{author}":         own,
+		"PUT /v1/agents/{agent_id}/blocked/{agent}":               own,
+		"DELETE /v1/agents/{agent_id}/blocked/{agent}":            own,
+		"GET /v1/circles":                                         noPost("the caller's circles"),
+		"GET /v1/circles/{id}":                                    noPost("a circle"),
+		"GET /v1/circles/{id}/posts":                              shown{"GET", "/v1/circles/g1/posts?limit=100", "", ofGroup},
+		"GET /v1/circles/{id}/posts?view=grid":                    shown{"GET", "/v1/circles/g1/posts?view=grid&limit=100", "", ofGroup},
+		"PUT /v1/circles/{id}":                                    own,
+		"PATCH /v1/circles/{id}":                                  noPost("a circle"),
+		"DELETE /v1/circles/{id}":                                 own,
+		"GET /v1/circles/{id}/members":                            noPost("ids of agents"),
+		"PUT /v1/circles/{id}/members/{agent}":                    own,
+		"DELETE /v1/circles/{id}/members/{agent}":                 own,
+		"GET /v1/circles/{id}/invitations":                        noPost("ids of agents"),
+		"GET /v1/agents/{agent_id}/muted/circles":                 noPost("ids of circles"),
+		"PUT /v1/agents/{agent_id}/muted/circles/{circle}":        own,
+		"DELETE /v1/agents/{agent_id}/muted/circles/{circle}":     own,
+		"GET /v1/agents/{agent_id}/muted/invitations":             noPost("ids of agents"),
+		"PUT /v1/agents/{agent_id}/muted/invitations/{agent}":     own,
+		"DELETE /v1/agents/{agent_id}/muted/invitations/{agent}":  own,
+		"PUT /v1/agents/{agent_id}/notifications/seen":            own,
+		"GET /v1/agents/{agent_id}/muted/notifications":           noPost("kinds"),
+		"PUT /v1/agents/{agent_id}/muted/notifications/{kind}":    own,
+		"DELETE /v1/agents/{agent_id}/muted/notifications/{kind}": own,
+		"PUT /v1/circles/{id}/invitations/{agent}":                own,
+		"DELETE /v1/circles/{id}/invitations/{agent}":             own,
 
 		"GET /v1/changes":          shown{"GET", "/v1/changes?after=oldest&limit=1000", "", explained},
 		"GET /v1/jobs":             noPost("kinds, keys and errors, which name ids and no content: TestRights looks"),
@@ -339,7 +349,7 @@ func testRights(t *testing.T, change func(*configs.Config)) {
 	// change posts come last.
 	turn := func(op string) int {
 		switch op {
-		case "POST /v1/feed":
+		case "POST /v1/feed", "GET /v1/agents/{agent_id}/notifications": // before the likes of these calls
 			return 0
 		case "PATCH /v1/posts/{id}", "DELETE /v1/posts/{id}":
 			return 2

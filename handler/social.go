@@ -41,6 +41,7 @@ type Timelines interface {
 	Author(ctx context.Context, r timeline.AuthorRequest) (timeline.Page, error)
 	Circle(ctx context.Context, r timeline.CircleRequest) (timeline.Page, error)
 	Replies(ctx context.Context, r timeline.RepliesRequest) (timeline.Page, error)
+	Notifications(ctx context.Context, r timeline.NoticesRequest) (social.NoticePage, error)
 	Warm(ctx context.Context, agent string) error
 }
 
@@ -54,6 +55,7 @@ func (s *server) socialRoutes(route router) {
 	s.followRoutes(personal)
 	s.circleRoutes(personal)
 	s.socialMuteRoutes(personal)
+	s.notificationRoutes(personal)
 	s.graphRoutes(route)
 	s.jobRoutes(personal)
 	s.promotionRoutes(personal)

@@ -56,6 +56,10 @@ func (s storeTimelines) Replies(ctx context.Context, r timelines.RepliesRequest)
 	return timelines.New(timelines.Stores{Posts: s.store, Profiles: noProfiles{}}, timelines.Config{}).Replies(ctx, r)
 }
 
+func (s storeTimelines) Notifications(ctx context.Context, r timelines.NoticesRequest) (social.NoticePage, error) {
+	return timelines.New(timelines.Stores{Posts: s.store, Profiles: noProfiles{}, Notifications: s.store}, timelines.Config{}).Notifications(ctx, r)
+}
+
 func (s storeTimelines) Warm(ctx context.Context, agent string) error {
 	_, err := s.Timeline(ctx, timelines.Request{Agent: agent, Limit: 1})
 	return err
@@ -84,13 +88,13 @@ func (noTrends) Set() (*trending.Set, bool) { return nil, false }
 func storeWatcher(store *socialsqlite.Store) Watcher {
 	lists := timelinememory.New(timelinememory.Config{Cap: timeline.Cap, Clock: time.Now})
 	return timelines.NewWatcher(timelines.WatchStores{
-		Posts: store, Lists: lists, Outboxes: lists, Builder: noLists{}, Profiles: noProfiles{},
+		Posts: store, Lists: lists, Outboxes: lists, Builder: noLists{}, Profiles: noProfiles{}, Notifications: store,
 	}, 0, timelines.Config{Clock: time.Now})
 }
 
 func socialFixture(t testing.TB, change func(*Config, *Deps)) (*fixture, *socialsqlite.Store) {
 	t.Helper()
-	store, err := socialsqlite.Open(t.Context(), filepath.Join(t.TempDir(), "social.db"), social.Options{KeepJobs: true, KeepChanges: time.Hour})
+	store, err := socialsqlite.Open(t.Context(), filepath.Join(t.TempDir(), "social.db"), social.Options{KeepJobs: true, KeepChanges: time.Hour, KeepNotifications: time.Hour})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
 	return newFixture(t, func(c *Config, d *Deps) {

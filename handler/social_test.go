@@ -329,6 +329,10 @@ func (s shortTimelines) Replies(ctx context.Context, _ timeline.RepliesRequest) 
 	return s.Timeline(ctx, timeline.Request{})
 }
 
+func (shortTimelines) Notifications(context.Context, timeline.NoticesRequest) (social.NoticePage, error) {
+	return social.NoticePage{}, social.ErrUnavailable
+}
+
 func (shortTimelines) Warm(context.Context, string) error { return social.ErrUnavailable }
 
 func TestAuthors(t *testing.T) {
@@ -729,6 +733,10 @@ func (w waiting) Circle(ctx context.Context, _ timeline.CircleRequest) (timeline
 
 func (w waiting) Replies(ctx context.Context, _ timeline.RepliesRequest) (timeline.Page, error) {
 	return w.Timeline(ctx, timeline.Request{})
+}
+
+func (waiting) Notifications(context.Context, timeline.NoticesRequest) (social.NoticePage, error) {
+	return social.NoticePage{}, errors.New("not here")
 }
 
 func (waiting) Warm(context.Context, string) error { return errors.New("not here") }

@@ -212,9 +212,8 @@ func (s stream) run(head []byte) {
 			drain = nil // only once: the stream continues until its share is over
 			life.Reset(s.drain.share())
 		case <-s.watch.Ready():
-			news := s.watch.Take()
-			if news.Count > 0 {
-				sent = s.push(s.chunk(fmt.Appendf(nil, "id: %s\nevent: new\ndata: {\"count\":%d}\n\n", eventID(timeline.Point{Position: news.Head, Arrived: news.Arrived}), news.Count)))
+			if events := s.events(); len(events) > 0 {
+				sent = s.push(s.chunk(events))
 			}
 		case <-beat.C:
 			// No blank line: some libraries take one after a comment for an event without data.
@@ -238,6 +237,20 @@ func (s stream) run(head []byte) {
 // some libraries ignore the id of a block without.
 func (s stream) first() []byte {
 	return fmt.Appendf(nil, "retry: %d\nid: %s\nevent: ready\ndata: {}\n\n", about(reconnect).Milliseconds(), eventID(s.watch.StartPoint()))
+}
+
+// events returns the events of what there is to take. One of notifications has no id: it is no position in
+// the timeline.
+func (s stream) events() (out []byte) {
+	news := s.watch.Take()
+	if news.Count > 0 {
+		out = fmt.Appendf(out, "id: %s\nevent: new\ndata: {\"count\":%d}\n\n", eventID(timeline.Point{Position: news.Head, Arrived: news.Arrived}), news.Count)
+	}
+	unread, changed := s.watch.TakeUnread()
+	if changed {
+		out = fmt.Appendf(out, "event: notification\ndata: {\"unread\":%d}\n\n", unread)
+	}
+	return out
 }
 
 // chunk returns text as a part of the body.

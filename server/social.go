@@ -69,14 +69,16 @@ func (b *builder) openPosts(ctx context.Context, c clients, s catalogs) (*posts,
 	options := social.Options{
 		Clock: b.clock, QueueClock: b.queueClock, CelebrityAt: b.cfg.Timeline.CelebrityAt, CelebrityUntil: b.cfg.Timeline.CelebrityUntil(),
 		KeepJobs:    b.cfg.UsesPostgres(), // lists are in Redis, see openLists
-		KeepChanges: b.cfg.Changes.Retention,
+		KeepChanges: b.cfg.Changes.Retention, KeepNotifications: b.cfg.Notifications.Retention, MostNotifications: b.cfg.Notifications.Most,
 	}
+	var l listStores // opened below, before anything is written
+	options.Notified = func(agents []string) { l.wakes.Send(timeline.Wake{Agents: agents}) }
 	store, err := b.openSocialStore(ctx, options)
 	if err != nil {
 		return nil, err
 	}
 	completeness := repair.NewCompleteness(store, b.clock)
-	l, err := b.openLists(ctx, c)
+	l, err = b.openLists(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -192,12 +194,13 @@ func (b *builder) openNetwork(p *posts, profiles catalog.Profiles, trends trendi
 		timelines: timelines.New(timelines.Stores{
 			Posts: p.shown, CachedCards: p.kept, Lists: repair.Reader(p.lists, p.completeness), Incomplete: p.completeness.Incomplete, QueueBehind: p.completeness.QueueBehind,
 			Outboxes: timeline.NewCopies(p.outboxes, timeline.OutboxCap, b.clock), Builder: p.fanout, Profiles: profiles,
+			Notifications: p.store,
 		}, reads),
 		suggester: engine.NewSuggester(engine.SuggestStores{
 			Posts: p.store, Queue: p.store, Trending: trends, Profiles: profiles,
 		}, cfg),
 		watcher: timelines.NewWatcher(timelines.WatchStores{
-			Posts: p.store, Lists: p.lists, Outboxes: p.outboxes, Builder: p.fanout, Profiles: profiles, Wakes: p.wakes,
+			Posts: p.store, Lists: p.lists, Outboxes: p.outboxes, Builder: p.fanout, Profiles: profiles, Wakes: p.wakes, Notifications: p.store,
 		}, b.streams, reads),
 	}
 }

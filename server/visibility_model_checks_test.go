@@ -24,7 +24,9 @@ func (p *people) checkQuickly() {
 	for range 3 {
 		p.checkPost(reader, p.anyPost())
 	}
-	switch p.rnd.IntN(5) {
+	switch p.rnd.IntN(6) {
+	case 5:
+		p.checkUnread(reader, p.checkNotifications(reader))
 	case 0:
 		p.checkIncompleteList(reader, "/v1/timeline?limit=100", p.timeline(reader))
 	case 1:
@@ -258,6 +260,7 @@ func (p *people) checkEverything(readers []string) {
 		p.checkFeed(reader, "home")
 		p.checkFeed(reader, "for_you")
 		p.checkStream(reader)
+		p.checkUnread(reader, p.checkNotifications(reader))
 		p.checkList(reader, "/v1/timeline?limit=100", p.timeline(reader))
 		p.checkSuggestions(reader)
 		p.circlesOf(reader)

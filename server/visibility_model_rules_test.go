@@ -14,6 +14,8 @@ type rules struct {
 	mutes           map[[2]string]int64 // agent, author: when the mute ends, in seconds; 0 for never
 	hushed          map[[2]string]int64 // agent, circle: a muted group, in the same way
 	words           map[[2]string]int64 // agent, muted word
+	likes           map[[2]string]bool  // agent, id of the post
+	notes           []modelNote
 	unheard         map[[2]string]bool  // agent, owner: muted invitations
 	refused         map[[2]string]int64 // agent, owner, or agent and owner/circle: when they declined, or left
 	circles         map[string]*modelCircle
@@ -360,6 +362,7 @@ func (r *rules) erase(agent string) {
 			r.inheritGroup(c)
 		}
 	}
+	maps.DeleteFunc(r.likes, func(pair [2]string, _ bool) bool { return pair[0] == agent })
 	for pair := range r.refused {
 		if owner, _, _ := strings.Cut(pair[1], "/"); pair[0] == agent || owner == agent {
 			delete(r.refused, pair)

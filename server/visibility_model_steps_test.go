@@ -30,6 +30,7 @@ func (p *people) follow() {
 	apart := p.apart(agent, author)
 	if p.mustCall(agent, "PUT", path, "", either(apart, 403, 200)); !apart {
 		p.follows[pair] = true
+		p.note(modelNote{kind: "follow", to: author, by: agent})
 	}
 }
 
@@ -40,6 +41,7 @@ func (p *people) followMany(agent string) {
 	for _, author := range some {
 		if !p.apart(agent, author) {
 			p.follows[[2]string{agent, author}] = true
+			p.note(modelNote{kind: "follow", to: author, by: agent})
 		}
 	}
 }
@@ -259,6 +261,7 @@ func (p *people) invite() {
 	}
 	if p.mustCall(who, "PUT", "/v1/circles/"+c.id+"/invitations/"+other, "", status); status == 200 && c.roleOf(other) == "" {
 		c.invited[other] = true
+		p.note(modelNote{kind: "invitation", to: other, by: c.owner, circle: c.id})
 	}
 }
 
@@ -288,6 +291,9 @@ func (p *people) joinOrDecline() {
 	role := c.roleOf(who)
 	late := p.over(c) && role == "invited"
 	if p.mustCall(who, "PUT", "/v1/circles/"+c.id+"/members/"+who, "", either(role == "", 404, either(late, 422, 200))); role != "" && !late {
+		if role == "invited" {
+			p.note(modelNote{kind: "joined", to: c.owner, by: who, circle: c.id})
+		}
 		p.join(c, who)
 	}
 }

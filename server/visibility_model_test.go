@@ -26,7 +26,7 @@ var (
 // edit and delete, create groups and events, invite, join, decline, leave, mute groups and hand
 // them over. After them it checks, as each person, where each post appears: by its id, in the
 // timeline, home and for-you, on its author's page and grid, among the replies to its root, in the
-// badge and in the stream. The expected places come from a model that knows only the actions. Over
+// badge and in the stream, and of what they are notified. The expected places come from a model that knows only the actions. Over
 // services the calls go to two servers whose clocks are up to a minute apart; embedded, the clock
 // jumps back and ahead by as much. A failure names its seed and lists the steps.
 func TestVisibilityModel(t *testing.T) {
@@ -93,7 +93,7 @@ func newPeople(t *testing.T, m mode, seed uint64) *people {
 		skewed:     clocksDiffer(seed),
 		rules: rules{
 			follows: map[[2]string]bool{}, blocks: map[[2]string]bool{}, mutes: map[[2]string]int64{}, words: map[[2]string]int64{},
-			hushed: map[[2]string]int64{}, unheard: map[[2]string]bool{}, refused: map[[2]string]int64{},
+			hushed: map[[2]string]int64{}, unheard: map[[2]string]bool{}, refused: map[[2]string]int64{}, likes: map[[2]string]bool{},
 			circles: map[string]*modelCircle{}, erasedAt: map[string]int64{}, now: now.Now().Unix(),
 		},
 		rnd: rand.New(rand.NewPCG(seed, 3)), clock: now, shown: map[[2]string]bool{},
@@ -150,7 +150,7 @@ func (p *people) step() {
 	p.advance(time.Second)
 	p.turn++
 	defer p.callServer()()
-	switch n := p.rnd.IntN(109); {
+	switch n := p.rnd.IntN(117); {
 	case n < 27:
 		p.publish()
 	case n < 38:
@@ -183,6 +183,8 @@ func (p *people) step() {
 		p.reportAgain()
 	case n < 107:
 		p.muteWordOrNot()
+	case n < 115:
+		p.likeOrNot()
 	default:
 		p.advance(time.Duration(p.rnd.IntN(30)) * time.Second)
 	}
@@ -240,20 +242,22 @@ func (p *people) publish() {
 	if got := p.mustCall(author, "POST", "/v1/posts", string(body), either(takes, 201, 422)); takes {
 		x.id = got.Data.ID
 		p.posts = append(p.posts, x)
+		p.notePost(x, nil, x.mentions)
 	}
 }
 
 func (p *people) answer() {
-	who, to := p.anyAgent(), p.anyPost()
-	x := &modelPost{author: who, at: p.turn, created: p.now, caption: p.text(), root: to}
+	who, to, mentioned := p.anyAgent(), p.anyPost(), p.anyAgent()
+	x := &modelPost{author: who, at: p.turn, created: p.now, caption: p.text(), root: to, mentions: []string{mentioned}}
 	if to.root != nil {
 		x.root = to.root
 	}
 	status := either(p.sees(who, to), either(p.answers(who, to), 201, 403), 404)
-	body := fmt.Sprintf(`{"caption":%q,"reply_to":%q,"mentions":[%q]}`, x.caption, to.id, p.anyAgent())
+	body := fmt.Sprintf(`{"caption":%q,"reply_to":%q,"mentions":[%q]}`, x.caption, to.id, mentioned)
 	if got := p.mustCall(who, "POST", "/v1/posts", body, status); status == 201 {
 		x.id = got.Data.ID
 		p.posts = append(p.posts, x)
+		p.notePost(x, to, x.mentions)
 	}
 }
 
@@ -325,7 +329,9 @@ func (p *people) reportAgain() {
 	require.NoError(p, err)
 	got := p.mustCall(guest, "POST", "/v1/graph/events", string(event), 200, "X-Admin-Token", peopleAdmin)
 	require.Contains(p, got.body, `"accepted":1`)
+	before := slices.Clone(x.mentions)
 	p.reported(x, next)
+	p.notePost(x, nil, slices.DeleteFunc(slices.Clone(x.mentions), func(agent string) bool { return slices.Contains(before, agent) }))
 }
 
 func (p *people) edit() {

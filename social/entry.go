@@ -61,11 +61,20 @@ type Thumbnail struct {
 
 // AppendGridCard appends the JSON of the card as a [GridCard]. Content must be that of a post.
 func (c *Card) AppendGridCard(b []byte) []byte {
-	var p Post
-	if json.Unmarshal(c.Content, &p) != nil {
+	card, err := c.Grid()
+	if err != nil {
 		return b
 	}
-	card := GridCard{
+	return appendJSON(b, card)
+}
+
+// Grid returns the card as a [GridCard]. The error is that of content which is not that of a post.
+func (c *Card) Grid() (card GridCard, err error) {
+	var p Post
+	if err := json.Unmarshal(c.Content, &p); err != nil {
+		return card, err
+	}
+	card = GridCard{
 		ID: c.ID, CreatedAt: c.CreatedAt, Likes: c.Likes, Comments: c.Comments, Caption: p.Caption,
 		ImageCount: len(p.Images), Audience: p.Audience, ReplyTo: p.ReplyTo, Root: p.Root,
 	}
@@ -73,7 +82,7 @@ func (c *Card) AppendGridCard(b []byte) []byte {
 		first := &p.Images[0]
 		card.Thumbnail = &Thumbnail{first.Thumbnail, first.Width, first.Height, first.Color, first.Alt}
 	}
-	return appendJSON(b, card)
+	return card, nil
 }
 
 func (c *Card) appendInFeed(b []byte, source string) []byte {

@@ -17,6 +17,8 @@ const (
 	// MuteInviter mutes the invitations by an owner: the agent does not see them, and they do not
 	// count among theirs.
 	MuteInviter MuteKind = "inviter"
+	// MuteNotification mutes a [NotificationKind].
+	MuteNotification MuteKind = "notification"
 )
 
 // Mute names one thing that an agent has muted.
@@ -35,6 +37,8 @@ func (k MuteKind) Check(agent, id string) error {
 		return CheckCircleID(id)
 	case MuteInviter:
 		return CheckAgent(id)
+	case MuteNotification:
+		return NotificationKind(id).Check()
 	}
 	return feed.Errorf(feed.ErrInvalid, "nothing of the kind %q can be muted", k)
 }

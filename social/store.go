@@ -32,6 +32,7 @@ type Store interface {
 	Promotions
 	Images
 	ChangeReader
+	Notifications
 	Upkeep
 }
 
@@ -48,7 +49,17 @@ type Options struct {
 	KeepJobs bool
 	// KeepChanges is how long each [Change] is kept; 0 writes none.
 	KeepChanges time.Duration
+	// KeepNotifications is how long each [Notification] is kept; 0 writes none. Of one agent about the
+	// newest MostNotifications are kept, by default [DefaultNotifications].
+	KeepNotifications time.Duration
+	MostNotifications int
+	// Notified is called after a write that may have changed the notifications of some agents, or what
+	// they have seen of them. It must not block. Nil means that nobody is told.
+	Notified func(agents []string)
 }
+
+// DefaultNotifications is the default of [Options.MostNotifications].
+const DefaultNotifications = 500
 
 // WithDefaults fills in the zero fields.
 func (o Options) WithDefaults() Options {
@@ -56,6 +67,10 @@ func (o Options) WithDefaults() Options {
 		o.Clock = time.Now
 	}
 	o.CelebrityAt = cmp.Or(o.CelebrityAt, 1000)
+	o.MostNotifications = cmp.Or(o.MostNotifications, DefaultNotifications)
+	if o.Notified == nil {
+		o.Notified = func([]string) {}
+	}
 	o.CelebrityUntil = cmp.Or(o.CelebrityUntil, min(900, o.CelebrityAt))
 	return o
 }

@@ -33,6 +33,7 @@ type Network struct {
 	OutboxCap       int
 	Unnoted         bool // shown items cannot be recorded
 	New             bool // no agent has refreshed
+	Notified        func(agents []string)
 	Timelines       *timeline.Timelines
 
 	mu sync.Mutex
@@ -64,14 +65,17 @@ func NewNetwork(t *testing.T) *Network { return NewNetworkOf(t, SmallCap, SmallO
 
 // NewNetworkOf returns a network with other capacities.
 func NewNetworkOf(t *testing.T, listCap, outboxCap int) *Network {
-	n := &Network{T: t, ListCap: listCap, OutboxCap: outboxCap, at: time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)}
-	store, err := socialsqlite.Open(t.Context(), filepath.Join(t.TempDir(), "social.db"), social.Options{Clock: n.Now, CelebrityAt: 3, CelebrityUntil: 2})
+	n := &Network{T: t, Notified: func([]string) {}, ListCap: listCap, OutboxCap: outboxCap, at: time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)}
+	store, err := socialsqlite.Open(t.Context(), filepath.Join(t.TempDir(), "social.db"), social.Options{
+		Clock: n.Now, CelebrityAt: 3, CelebrityUntil: 2, KeepNotifications: 30 * 24 * time.Hour,
+		Notified: func(agents []string) { n.Notified(agents) },
+	})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, store.Close()) })
 	n.Store = store
 	n.Lists = timelinememory.New(timelinememory.Config{Cap: listCap, Clock: n.Now})
 	n.Outboxes = timelinememory.New(timelinememory.Config{Cap: outboxCap, Clock: n.Now})
-	n.Timelines = timeline.New(timeline.Stores{Posts: n.Store, Lists: n.Lists, Outboxes: n.Outboxes, Builder: n, Profiles: n}, timeline.Config{Clock: n.Now})
+	n.Timelines = timeline.New(timeline.Stores{Posts: n.Store, Lists: n.Lists, Outboxes: n.Outboxes, Builder: n, Profiles: n, Notifications: n.Store}, timeline.Config{Clock: n.Now})
 	n.Timelines.ShowThrough(n)
 	return n
 }

@@ -77,7 +77,7 @@ func (w *Watcher) Poll(ctx context.Context) {
 		return
 	}
 	r := w.round(watches, w.readLate(ctx))
-	err := w.check(ctx, r.heads, r.news, r.lateNews)
+	err := w.check(ctx, r.heads, r.news, r.lateNews, r.inboxes)
 	if err == nil {
 		w.resetPulled(&r)
 	}
@@ -133,6 +133,9 @@ func (w *Watcher) firstCheck(ctx context.Context, watch *Watch, since *Point) er
 	}
 	if err == nil && watch.resumes {
 		err = r.resume(ctx, watch)
+	}
+	if err == nil {
+		err = r.inboxes(ctx)
 	}
 	if err != nil && ctx.Err() != nil {
 		return err

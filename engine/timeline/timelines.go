@@ -58,8 +58,8 @@ type Page struct {
 	strangers *strangers // spaces their mentions while the page is filled; nil means that it does not
 }
 
-// Stores are the stores that timelines are read from; all but CachedCards, Incomplete
-// and QueueBehind are required.
+// Stores are the stores that timelines are read from; all but CachedCards, Incomplete,
+// Notifications and QueueBehind are required.
 type Stores struct {
 	Posts    Posts
 	Lists    lists.Reader // of agents
@@ -71,6 +71,8 @@ type Stores struct {
 	// Incomplete reports whether the lists lack accepted changes because they could not be reached: the
 	// store answers instead. It must not block. Nil means never.
 	Incomplete func() bool
+	// Notifications are those of agents; required by [Timelines.Notifications] alone.
+	Notifications social.Notifications
 	// QueueBehind reports whether the lists lack changes accepted a while ago because their jobs are
 	// waiting. The lists still answer, and pages say so. It must not block. Nil means never.
 	QueueBehind func() bool

@@ -155,7 +155,7 @@ func (w *Watcher) pollWoken(ctx context.Context) {
 	w.lateMu.Lock()
 	r := w.round(watches, w.late)
 	w.lateMu.Unlock()
-	_ = w.check(ctx, r.heads, r.news) // check logs an error
+	_ = w.check(ctx, r.heads, r.news, r.inboxes) // check logs an error
 }
 
 // concerned returns the watches that wakes concern. Agents who had their check of this turn remain for

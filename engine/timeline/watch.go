@@ -37,7 +37,7 @@ type Point struct {
 	Arrived  int64 // 0 if it is not known: late posts are then reported as if they had arrived in time
 }
 
-// WatchStores are the stores that a [Watcher] reads; all but Wakes are required.
+// WatchStores are the stores that a [Watcher] reads; all but Wakes and Notifications are required.
 type WatchStores struct {
 	Posts    WatchPosts
 	Lists    lists.Reader // of agents
@@ -46,6 +46,8 @@ type WatchStores struct {
 	Profiles catalog.Profiles
 	// Wakes say into which lists posts were just pushed. If it is nil, nobody says so.
 	Wakes lists.Wakes
+	// Notifications are those of the watched agents. If it is nil, none are reported.
+	Notifications social.Notifications
 }
 
 // WatchPosts is the part of the social store that a [Watcher] uses.
@@ -193,10 +195,12 @@ type Watch struct {
 	resumes  bool             // arrived is that of an earlier watch, and was not read on from yet
 	changed  time.Time        // when a check found another state last
 	counted  counted
+	inbox    inbox
 
-	mu    sync.Mutex
-	news  News // not taken yet
-	ready chan struct{}
+	mu     sync.Mutex
+	news   News // not taken yet
+	unread *int // the same; nil if there is nothing to take
+	ready  chan struct{}
 }
 
 // Start returns where the watch began: the position it was given, or the head of the timeline
@@ -226,10 +230,7 @@ func (w *Watch) notify(count int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.news = News{Count: min(w.news.Count+count, MostNew), Head: w.reported, Arrived: w.arrived}
-	select {
-	case w.ready <- struct{}{}:
-	default: // the previous signal was not received yet
-	}
+	signal(w.ready)
 }
 
 // Close ends the watch. It must be called once.

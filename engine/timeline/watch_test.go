@@ -97,7 +97,7 @@ func newWatching(t *testing.T, most int) *watching {
 }
 
 func (w *watching) stores() timeline.WatchStores {
-	return timeline.WatchStores{Posts: w.posts, Lists: w.lists, Outboxes: w.Outboxes, Builder: w, Profiles: w, Wakes: w.wakes}
+	return timeline.WatchStores{Posts: w.posts, Lists: w.lists, Outboxes: w.Outboxes, Builder: w, Profiles: w, Wakes: w.wakes, Notifications: w.Store}
 }
 
 func (w *watching) watch(agent string, since ...social.Position) *timeline.Watch {

@@ -65,6 +65,7 @@ func Of(cfg configs.Config) Settings {
 	}
 	if cfg.UsesPostgres() {
 		s["changes.retention"] = cfg.Changes.Retention.String()
+		s["notifications.retention"] = cfg.Notifications.Retention.String()
 		s["timeline.celebrity.at"] = strconv.Itoa(cfg.Timeline.CelebrityAt)
 		s["the database of timeline.redis_url"] = "none"
 		if cfg.Timeline.RedisURL != "" {

@@ -95,6 +95,10 @@ func TestChangesOff(t *testing.T) {
 	socialtest.ChangesOff(t, open(t, url, keeping), open(t, url, social.Options{}))
 }
 
+func TestNotificationsOff(t *testing.T) {
+	socialtest.NotificationsOff(t, open(t, testenv.ReusedPostgres(t), social.Options{}))
+}
+
 // TestSnapshotOfCursor checks that PostgreSQL reads each snapshot that a cursor may have.
 func TestSnapshotOfCursor(t *testing.T) {
 	conn, err := pgx.Connect(t.Context(), testenv.ReusedPostgres(t))

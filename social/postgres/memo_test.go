@@ -127,7 +127,7 @@ func TestMemoTriggersOff(t *testing.T) {
 			require.Len(t, r.Schema.Problems, 1)
 			assert.Contains(t, r.Schema.Problems[0].Text, "blocks_touched_insert")
 			assert.False(t, r.Schema.Problems[0].Fatal, "pages are answered without it")
-			socialtest.Exercise(t, open(t, url, social.Options{KeepChanges: time.Hour}))
+			socialtest.Exercise(t, open(t, url, social.Options{KeepChanges: time.Hour, KeepNotifications: time.Hour}))
 		})
 	}
 }
@@ -182,7 +182,7 @@ func TestMemoTriggers(t *testing.T) {
 	}
 	// Cards do not depend on these.
 	others := []string{
-		"changes", "changes_state", "files", "freshet_migrations", "freshet_schema", "freshet_settings", "invitations", "post_counts", "post_keys", "promotions", "public_authors",
+		"changes", "changes_state", "files", "inboxes", "notifications", "freshet_migrations", "freshet_schema", "freshet_settings", "invitations", "post_counts", "post_keys", "promotions", "public_authors",
 		"refusals", "reply_mentions", "revived", "suggestions", "touched", "touched_state",
 	}
 	for _, column := range columnsOf(t, "text", "bigint", "boolean", "smallint", "integer", "ARRAY", "double precision", "xid8") {

@@ -49,7 +49,7 @@ func openTraced(t *testing.T) (*Store, *tracer) {
 	cfg.ConnConfig.Tracer = tr
 	pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
 	require.NoError(t, err)
-	s := newStore(newDatabase(pool, Config{}), social.Options{KeepChanges: time.Hour})
+	s := newStore(newDatabase(pool, Config{}), social.Options{KeepChanges: time.Hour, KeepNotifications: time.Hour})
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	require.NoError(t, s.Migrate(t.Context()))
 	return s, tr
@@ -300,13 +300,15 @@ func fill(t *testing.T, s *Store) {
 		`INSERT INTO invitations SELECT 'cx' || n %% 1000, 'x' || n, n FROM generate_series(1, %d) n`,
 		`INSERT INTO refusals SELECT 'x' || n, 'x' || n %% 1000, '', 2000000000000000 + n FROM generate_series(1, %d) n`,
 		`INSERT INTO mutes SELECT 'x' || n, 'circle', 'cx' || n %% 1000 FROM generate_series(1, %d) n`,
+		`INSERT INTO notifications SELECT 'x' || n %% 1000, 'follow', '', 'x' || n, '', n, n FROM generate_series(1, %d) n`,
+		`INSERT INTO inboxes SELECT 'x' || n, 20, 0 FROM generate_series(1, %d) n`,
 		`INSERT INTO jobs (kind, key, generation, priority, state, due, run_at, attempts, error, lease, leased_generation, leased_till, finished)
 			SELECT 'deliver', 'post:x' || n, 1, n %% 100, 'completed', n, n, 1, '', 1, 1, 0, n FROM generate_series(1, %d) n`,
 	} {
 		_, err := s.db.pool.Exec(t.Context(), fmt.Sprintf(text, rows))
 		require.NoError(t, err, text)
 	}
-	_, err := s.db.pool.Exec(t.Context(), "ANALYZE posts, post_circles, post_mentions, post_keys, authors, follows, blocks, circles, members, likes, jobs, invitations, refusals, mutes")
+	_, err := s.db.pool.Exec(t.Context(), "ANALYZE posts, post_circles, post_mentions, post_keys, authors, follows, blocks, circles, members, likes, jobs, invitations, refusals, mutes, notifications, inboxes")
 	require.NoError(t, err)
 }
 

@@ -38,6 +38,7 @@ func Exercise(t *testing.T, s Backend) {
 	require.NoError(t, err)
 	exerciseAgain(t, s)
 	exerciseReplies(t, s, p.ID)
+	exerciseNotifications(t, s, p.ID)
 	exerciseNarrow(t, s)
 	exerciseGroups(t, s)
 	_, err = s.Celebrities(ctx, "b")
@@ -179,5 +180,22 @@ func exerciseChanges(t *testing.T, s Backend) {
 	require.NoError(t, err)
 	require.NotEmpty(t, page.Changes)
 	_, err = s.Changes(ctx, page.Next, nil, 1)
+	require.NoError(t, err)
+}
+
+// exerciseNotifications has an agent read about every kind of act.
+func exerciseNotifications(t *testing.T, s Backend, post string) {
+	t.Helper()
+	ctx := t.Context()
+	_, _, err := s.Like(ctx, "b", post)
+	require.NoError(t, err)
+	_, _, err = s.CreatePost(ctx, social.Post{Author: "b", Caption: "x", ReplyTo: post, Mentions: []string{"a"}}, social.Creation{})
+	require.NoError(t, err)
+	box, err := s.Notifications(ctx, "a")
+	require.NoError(t, err)
+	require.NotEmpty(t, box.List)
+	_, err = s.InboxStates(ctx, []string{"a", "b"})
+	require.NoError(t, err)
+	_, err = s.SeeNotifications(ctx, "a", box.Last)
 	require.NoError(t, err)
 }

@@ -25,6 +25,7 @@ var noReferences = strings.Fields(`
 	promotions.id promotions.tags promotions.langs
 	files.key
 	mutes.kind
+	notifications.kind
 	changes.type changes_state.epoch changes_state.home
 	jobs.kind jobs.state jobs.error jobs.worker
 	freshet_settings.name freshet_settings.value

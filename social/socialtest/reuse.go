@@ -31,6 +31,7 @@ var reuses = map[string]func(e *env){
 	"posts to a group":            groupsOfReused,
 	"blocks":                      blocksOfErased,
 	"changes":                     changesOfErased,
+	"notifications":               notificationsOfErased,
 	"memberships across a block":  membersBlocked,
 	"idempotency keys":            keysOfReused,
 	"promotions":                  promotionsOfReused,

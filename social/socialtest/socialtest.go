@@ -132,6 +132,14 @@ var checks = []check{
 	{"Changes/after a restart", changesAfterRestart},
 	{"Changes/retention", changesRetention},
 	{"Changes/bad cursors", badCursors},
+	{"Notifications/of every kind", notificationsOfEveryKind},
+	{"Notifications/of one's own acts", ownActs},
+	{"Notifications/undone", undoneActs},
+	{"Notifications/of what is hidden now", lostAudience},
+	{"Notifications/seen", seenMarker},
+	{"Notifications/again", notifiedAgain},
+	{"Notifications/kept", notificationsKept},
+	{"Notifications/by many at once", notifiedByMany},
 	{"Follows", follows},
 	{"Follows/server", followServer},
 	{"Follows/many at once", followAll},
@@ -234,11 +242,17 @@ const (
 	celebrityAt    = 4
 	celebrityUntil = 3
 	keepChanges    = 72 * time.Hour
+
+	keepNotifications = 150 * 24 * time.Hour
+	mostNotifications = 60
 )
 
 func newEnv(t *testing.T, place New) *env {
 	e := &env{T: t, ctx: t.Context(), now: time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)}
-	e.place = place(t, social.Options{Clock: e.clock, QueueClock: e.time, CelebrityAt: celebrityAt, CelebrityUntil: celebrityUntil, KeepChanges: keepChanges})
+	e.place = place(t, social.Options{
+		Clock: e.clock, QueueClock: e.time, CelebrityAt: celebrityAt, CelebrityUntil: celebrityUntil, KeepChanges: keepChanges,
+		KeepNotifications: keepNotifications, MostNotifications: mostNotifications,
+	})
 	e.Backend = e.place.Open()
 	return e
 }

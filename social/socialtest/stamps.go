@@ -18,6 +18,7 @@ var noStamps = strings.Fields(`
 	authors.has_card authors.followers authors.following authors.erasing authors.suggest_from_follows
 	circles.size circles.told
 	files.state
+	notifications.number inboxes.number inboxes.seen
 	changes.seq changes_state.one changes_state.trimmed
 	jobs.id jobs.generation jobs.priority jobs.attempts jobs.lease jobs.leased_generation
 	freshet_schema.oldest freshet_migrations.id freshet_migrations.version_id`)

@@ -257,6 +257,15 @@ var Schema = sqlitefile.Schema{What: "social store", ID: 0x66727373, Oldest: 1, 
 	 INSERT INTO changes_state VALUES (1, lower(hex(randomblob(4))), 0);`,
 	// When a mute of a circle ends, a stamp; 0 for never.
 	`ALTER TABLE mutes ADD COLUMN until INTEGER NOT NULL DEFAULT 0;`,
+	// Notifications: a row for each act that concerns another agent, written in its transaction; object
+	// is the post or the group, post a reply to it. number is that of the agent's inbox after the write,
+	// seen the marker that the agent's devices share.
+	`CREATE TABLE notifications (agent TEXT NOT NULL, kind TEXT NOT NULL, object TEXT NOT NULL, actor TEXT NOT NULL, post TEXT NOT NULL,
+		number INTEGER NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (agent, kind, object, actor, post)) WITHOUT ROWID;
+	 CREATE INDEX notifications_by_number ON notifications (agent, number);
+	 CREATE INDEX notifications_by_actor ON notifications (actor, at);
+	 CREATE INDEX notifications_by_time ON notifications (at);
+	 CREATE TABLE inboxes (agent TEXT NOT NULL PRIMARY KEY, number INTEGER NOT NULL, seen INTEGER NOT NULL) WITHOUT ROWID;`,
 }}
 
 // nowPublic is the statement of the triggers that adds an author to public_authors.

@@ -88,6 +88,9 @@ func TestStore(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "social.db")
 		socialtest.ChangesOff(t, open(t, path, social.Options{KeepChanges: time.Hour}), open(t, path, social.Options{}))
 	})
+	t.Run("no notifications", func(t *testing.T) {
+		socialtest.NotificationsOff(t, open(t, filepath.Join(t.TempDir(), "social.db"), social.Options{}))
+	})
 	t.Run("statements", checkStatements)
 }
 

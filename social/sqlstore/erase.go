@@ -72,7 +72,9 @@ const eraseTime = `SELECT greatest($2::bigint,
 	coalesce((SELECT max(at) + 1 FROM blocks WHERE agent = $1), 0),
 	coalesce((SELECT max(at) + 1 FROM post_keys WHERE author = $1), 0),
 	coalesce((SELECT max(at) + 1 FROM changes WHERE agent = $1), 0),
-	coalesce((SELECT max(at) + 1 FROM changes WHERE other = $1 AND other <> ''), 0))`
+	coalesce((SELECT max(at) + 1 FROM changes WHERE other = $1 AND other <> ''), 0),
+	coalesce((SELECT max(at) + 1 FROM notifications WHERE actor = $1), 0),
+	coalesce((SELECT max(at) + 1 FROM notifications WHERE agent = $1), 0))`
 
 // eraseText erases the card of the agent $1 as of $2. $3 is the stamp for everything else they
 // made, $4 the value of erasing.
@@ -112,7 +114,7 @@ func (e *eraser) run(ctx context.Context, s *Store) (done bool, err error) {
 	if e.at.what == erasingAgent {
 		steps = append(steps, e.following, e.circles, e.memberships, e.invitations, e.refusals, e.likes, e.mentions, e.keys, e.suggestions)
 	}
-	steps = append(steps, e.changes)
+	steps = append(steps, e.changes, e.notifications)
 	for i, step := range steps {
 		if i == 1 {
 			if err := e.leaving(ctx, s); err != nil {

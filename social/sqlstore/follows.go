@@ -49,6 +49,7 @@ func (s *Store) FollowAll(ctx context.Context, edges []social.Edge, at time.Time
 	}
 	var results []social.FollowResult
 	if err := s.write(ctx, func(t *Tx) {
+		t.lowerIfOld(at)
 		t.renew = map[string]bool{}
 		results = t.setFollows(list...)
 		for _, agent := range slices.Sorted(maps.Keys(t.renew)) {

@@ -20,6 +20,9 @@ func (t *Tx) setFollows(list ...social.FollowChange) []social.FollowResult {
 		}
 		if results[i].Changed {
 			t.change(social.Change{Type: followType(f.On), Agent: f.Agent, Other: f.Author})
+			if f.On {
+				t.tell(notice{f.Author, social.NotifyFollow, "", f.Agent, ""})
+			}
 		}
 	}
 	t.saveGraph(g)

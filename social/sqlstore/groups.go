@@ -182,6 +182,7 @@ func (t *Tx) invite(c *circle, agent, by string) bool {
 	t.exec(`INSERT INTO invitations (circle, agent, at) VALUES ($1, $2, $3) ON CONFLICT (circle, agent) DO UPDATE SET at = excluded.at`,
 		c.ID, agent, social.ChangeTime(time.Time{}, t.now, max(c.latest(), erased)))
 	t.change(social.Change{Type: social.InvitationMade, Agent: c.Owner, Other: agent, Object: c.ID})
+	t.tell(notice{agent, social.NotifyInvitation, c.ID, c.Owner, ""})
 	return true
 }
 

@@ -69,6 +69,9 @@ func (s *Store) like(ctx context.Context, agent, post string, on bool) (card soc
 		more, set := t.setLike(agent, post, f.post.Author, on)
 		if set {
 			t.change(social.Change{Type: likeType(on), Agent: agent, Other: f.post.Author, Object: post})
+			if on && !f.post.Remote() {
+				t.tell(notice{f.post.Author, social.NotifyLike, post, agent, ""})
+			}
 		}
 		f.card.Likes, f.card.HasLiked, changed = f.card.Likes+more, on, set
 		if agent != f.post.Author {

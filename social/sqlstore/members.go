@@ -271,7 +271,11 @@ func (s *Store) member(ctx context.Context, id, agent, by string, on bool, at ti
 		if !c.found || changed || c.joined > joined {
 			t.saveCircle(c) // memberships of a circle that does not exist yet are stored until it is created
 		}
-		if changed && own && !on && c.isGroup() {
+		switch {
+		case !changed || !own || !c.Open():
+		case on:
+			t.tell(notice{c.Owner, social.NotifyJoined, c.ID, agent, ""})
+		case c.isGroup():
 			t.refuse(agent, c, c.ID)
 		}
 	})

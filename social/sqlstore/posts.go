@@ -159,11 +159,14 @@ func (t *Tx) changePost(r, was *record) {
 		made.Type, made.Other, made.Parent = social.ReplyMade, r.answered, p.ReplyTo
 	}
 	t.change(made)
+	var mentioned []string
 	for _, agent := range p.Mentions {
 		if !slices.Contains(before, agent) {
 			t.change(social.Change{Type: social.MentionMade, Agent: p.Author, Other: agent, Object: p.ID})
+			mentioned = append(mentioned, agent)
 		}
 	}
+	t.tellPost(p, made.Other, mentioned)
 }
 
 // announce counts a new reply, or has a new post delivered.

@@ -62,6 +62,7 @@ func (s *Store) Purge(ctx context.Context, n int) (removed int, err error) {
 		removed += t.purgeRevived(n)
 		removed += t.purgeSuggestions(n)
 		removed += t.purgeChanges(n)
+		removed += t.purgeNotifications(n)
 		// After the statements that wait for posts: the creation of a post again locks its row
 		// before its promotions.
 		ended := t.texts(overPromotions, t.now.Add(-social.PromotionLives).Unix(), n)

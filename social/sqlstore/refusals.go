@@ -41,6 +41,11 @@ func mutes(agent string, kind social.MuteKind, id string) string {
 	return `EXISTS (SELECT 1 FROM mutes mu WHERE mu.agent = ` + agent + ` AND mu.kind = '` + string(kind) + `' AND mu.id = ` + id + ` AND mu.until = 0 OFFSET 0)`
 }
 
+// mutesAt is mutes for a kind of mutes that may end, at a stamp.
+func mutesAt(agent string, kind social.MuteKind, id, at string) string {
+	return `EXISTS (SELECT 1 FROM mutes mu WHERE mu.agent = ` + agent + ` AND mu.kind = '` + string(kind) + `' AND mu.id = ` + id + ` AND (mu.until = 0 OR mu.until > ` + at + `) OFFSET 0)`
+}
+
 // muteEnd selects the stamp at which an agent's mute of a circle ends: 0 means never, [notMuted] that
 // there is none. The reader's clock decides whether it has ended, see [mutedAt].
 func muteEnd(agent, circle string) string {

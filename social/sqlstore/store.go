@@ -88,6 +88,7 @@ type Tx struct {
 	// noPairs omits the jobs for the lists of followers.
 	noPairs bool
 	changes []social.Change // to be written with the commit
+	notices []notice        // the same
 	erasing string          // the agent whose erasure this is
 	unkept  bool            // see [Store]
 	renew   map[string]bool // agents whose lists are rebuilt after their follows; if nil, each follow is marked
@@ -101,6 +102,7 @@ func (s *Store) write(ctx context.Context, do func(*Tx)) error {
 		t = &Tx{Query: Query{d: s.d, on: on, clock: s.opts.Clock}, opts: s.opts, on: on, now: s.opts.Clock(), specs: map[rowKey]jobs.Spec{}, unkept: s.unkept.Load()}
 		do(t)
 		t.writeChanges()
+		t.writeNotices()
 		t.writeSpecs()
 		return t.err
 	})
@@ -109,6 +111,9 @@ func (s *Store) write(ctx context.Context, do func(*Tx)) error {
 	}
 	if err == nil && t.hasDueNow() {
 		s.notify()
+	}
+	if err == nil && len(t.notices) > 0 {
+		s.opts.Notified(t.told())
 	}
 	return err
 }

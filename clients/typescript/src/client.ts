@@ -4,7 +4,7 @@ import type { CallOptions, Options } from './options.js';
 import { changes, type Change, type ChangesOptions } from './changes.js';
 import { stream, type News, type StreamOptions } from './stream.js';
 import { Transport } from './transport.js';
-import type { AgentCard, AgentPage, AgentProfile, EventsTaken, FeedEvent, FeedName, Followed, GuestPage, Likes, MutedList, Page, Post, PostPage, Profile, RelatedPage, RouteCall, Suggestions, TilePage } from './types.js';
+import type { AgentCard, AgentPage, AgentProfile, EventsTaken, FeedEvent, FeedName, Followed, GuestPage, Likes, MutedList, NotificationPage, Page, Post, PostPage, Profile, RelatedPage, RouteCall, Suggestions, TilePage } from './types.js';
 import { newID } from './wait.js';
 
 /** One call of the feed. */
@@ -289,6 +289,26 @@ export class Client {
    */
   blocked(agent = caller, after = '', options?: CallOptions): Promise<AgentPage> {
     return this.#get(`${agentPath(agent)}/blocked${after && `?after=${encodeURIComponent(after)}`}`, options);
+  }
+
+  /**
+   * GET /v1/agents/{agent_id}/notifications: a page of what others did that concerns the agent,
+   * the newest first. `next_cursor` is the `cursor` of the next page, null on the last.
+   */
+  notifications(...given: ForAgent<[options?: PageOptions]>): Promise<NotificationPage> {
+    const [agent, options = {}] = withAgent(given, 1);
+    return this.#get(`${agentPath(agent)}/notifications${query({ cursor: options.cursor, limit: options.limit })}`, options);
+  }
+
+  /**
+   * PUT /v1/agents/{agent_id}/notifications/seen: those up to a marker, of a notification or of a
+   * page, are seen on all devices. Returns whether anything changed.
+   */
+  async seeNotifications(...given: ForAgent<[marker: number, options?: CallOptions]>): Promise<boolean> {
+    const [agent, marker, options] = withAgent(given, 1);
+    const { changed } = await this.#transport.do<{ changed: boolean }>(
+      { method: 'PUT', path: `${agentPath(agent)}/notifications/seen`, body: { marker }, repeatable: true }, options);
+    return changed;
   }
 
   /** GET /v1/agents/{agent_id}/profile. `not_found` if the agent has none. */

@@ -229,13 +229,18 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Receive events about new posts in the timeline
+         * Receive events about new posts in the timeline, and notifications
          * @description Server-sent events. An event `new` has the number of posts that are new in the timeline
          *     since the previous event. It is sent within three seconds after a post was delivered, on
          *     any server. Read the posts with `GET /v1/timeline`. Posts that the caller may not see, has
          *     muted or has written are not counted. Of mentions by people whom the caller does not follow,
          *     as many are counted as a page of 20 posts has. A post that arrives up to a day after its date
          *     is new when it arrives.
+         *
+         *     An event `notification` has the number of the agent's unread notifications: at the beginning if
+         *     there are any, when there is a new one, and when the number has changed because the agent has
+         *     seen some, on any device. Read them with `GET /v1/agents/{agent_id}/notifications`. It has no `id`.
+         *     Ignore events that you do not know.
          *
          *     The `id` of an event is a position in the timeline, with the time up to which such late
          *     posts were reported. Send it back as it is. A client that reconnects with
@@ -1223,6 +1228,162 @@ export interface paths {
         post?: never;
         /** Unmute the invitations by an agent */
         delete: operations["unmuteInvitations"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/{agent_id}/notifications": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
+                 * @example u_10086
+                 */
+                agent_id: components["parameters"]["Agent"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read what others did that concerns an agent
+         * @description The newest first, grouped: "ana and 4 others liked your post". The kinds are
+         *
+         *     - `follow`: the actors follow the agent. Follows of one day (UTC) are one notification.
+         *     - `like`: they like the agent's `post`.
+         *     - `reply`: they replied to the agent's `post`; `reply` is the newest reply.
+         *     - `mention`: the `post`, or reply, of the actor mentions the agent. A reply to the agent's own post that
+         *       mentions it is a `reply` alone.
+         *     - `invitation`: the actor invites the agent to `circle`, and the invitation is open.
+         *     - `joined`: they joined the agent's group or event `circle` by themselves, on one day (UTC).
+         *
+         *     Later versions may have others; ignore those that you do not know.
+         *
+         *     What the answer has is decided when it is read. An act that was undone, or a post that was deleted, is
+         *     not in it, and nothing is of agents separated from the agent by a block, of authors whom its profile
+         *     mutes, about posts that it does not see (any more), posts and threads that it has hidden, or what it
+         *     sees only through groups that it has muted. One's own acts notify nobody, nor do events about changes
+         *     of more than ten minutes ago. An act that is undone and repeated within a day keeps its place.
+         *
+         *     Notifications are kept for `notifications.retention` (90 days), of one agent about the newest
+         *     `notifications.most` (500); 403 if the retention is 0. The event `notification` of `GET /v1/stream` says
+         *     that there is a new one.
+         */
+        get: operations["getNotifications"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/{agent_id}/notifications/seen": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
+                 * @example u_10086
+                 */
+                agent_id: components["parameters"]["Agent"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Mark notifications as seen
+         * @description Marks all notifications up to a marker as seen, on all devices of the agent. The marker never moves back: a
+         *     lower one than before changes nothing. One that is higher than all notifications so far is refused with 400.
+         */
+        put: operations["seeNotifications"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/{agent_id}/muted/notifications": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
+                 * @example u_10086
+                 */
+                agent_id: components["parameters"]["Agent"];
+            };
+            cookie?: never;
+        };
+        /** List the muted kinds of notifications */
+        get: operations["getMutedNotifications"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/{agent_id}/muted/notifications/{kind}": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
+                 * @example u_10086
+                 */
+                agent_id: components["parameters"]["Agent"];
+                /**
+                 * @description The kind of notifications.
+                 * @example like
+                 */
+                kind: components["schemas"]["NotificationKind"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Mute a kind of notifications
+         * @description Those of before are not listed any more either, nor counted as unread, until the mute is removed.
+         */
+        put: operations["muteNotifications"];
+        post?: never;
+        /** Unmute a kind of notifications */
+        delete: operations["unmuteNotifications"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2654,6 +2815,56 @@ export interface components {
          * @enum {string}
          */
         CircleMembersVisibleTo: "owner" | "members";
+        /**
+         * @description What a notification tells of.
+         * @enum {string}
+         */
+        NotificationKind: "follow" | "like" | "reply" | "mention" | "invitation" | "joined";
+        NotificationPage: {
+            /** @description The newest first. A page may be short although there is more. */
+            notifications: components["schemas"]["Notification"][];
+            /** @description The `cursor` for the next page. Null on the last page. */
+            next_cursor: string | null;
+            /**
+             * Format: int64
+             * @description The number of unread notifications on all pages, 99 for that many or more.
+             */
+            unread: number;
+            /**
+             * Format: int64
+             * @description Marks all that were made before this answer as seen.
+             */
+            marker: number;
+            /** @description The parts that the response lacks; `catalog` if it is not known whom the agent has muted. Absent if it is complete. */
+            degraded?: string[];
+        };
+        Notification: {
+            kind: components["schemas"]["NotificationKind"];
+            /** @description Those who did it last, the latest first. */
+            actors: components["schemas"]["NotificationActorsEntry"][];
+            /**
+             * Format: int64
+             * @description The number of all actors.
+             */
+            count: number;
+            /** @description What it is about. Absent for follows, invitations and joinings. */
+            post?: components["schemas"]["Tile"];
+            /** @description The newest reply. Only for `reply`. */
+            reply?: components["schemas"]["Tile"];
+            circle?: components["schemas"]["NotificationCircle"];
+            /**
+             * Format: int64
+             * @description When the newest was made, in Unix seconds.
+             */
+            at: number;
+            /**
+             * Format: int64
+             * @description Marks it and all older ones as seen.
+             */
+            marker: number;
+            /** @description Whether something in it is newer than what the agent has seen. */
+            unread: boolean;
+        };
         /** @description All fields are optional. `{}` is the profile of an unknown reader. */
         Profile: {
             /** @description Tags, in any spelling, with their weights. The weights of an item's tags are added. Of two spellings of one tag, the higher weight counts. */
@@ -3482,6 +3693,16 @@ export interface components {
             color: string;
             /** @description Describes the image to those who do not see it. May be empty. */
             alt: string;
+        };
+        NotificationActorsEntry: {
+            id: components["schemas"]["AgentID"];
+            name?: string;
+            image_url?: string;
+        };
+        /** @description The group or event. Only for `invitation` and `joined`. */
+        NotificationCircle: {
+            id: components["schemas"]["AgentID"];
+            name: string;
         };
         ProfileMutedWordsEntry: {
             term: components["schemas"]["MutedTerm"];
@@ -4450,6 +4671,30 @@ export interface components {
             msg: "success";
             data: components["schemas"]["GetMutedCirclesAnswerData"];
         };
+        GetNotificationsAnswer: {
+            /** @constant */
+            code: 0;
+            /** @constant */
+            msg: "success";
+            data: components["schemas"]["NotificationPage"];
+        };
+        SeeNotificationsRequest: {
+            /**
+             * Format: int64
+             * @description The `marker` of a notification, or of a page for all that were made before it.
+             */
+            marker: number;
+        };
+        GetMutedNotificationsAnswerData: {
+            kinds: components["schemas"]["NotificationKind"][];
+        };
+        GetMutedNotificationsAnswer: {
+            /** @constant */
+            code: 0;
+            /** @constant */
+            msg: "success";
+            data: components["schemas"]["GetMutedNotificationsAnswerData"];
+        };
         PostGraphEventsAnswer: {
             /** @constant */
             code: 0;
@@ -5404,7 +5649,8 @@ export interface operations {
         responses: {
             /**
              * @description The events, until either side closes the connection. The data of `new` is like
-             *     `{"count":3}`; a `count` of 99 means 99 or more. The data of `ready` is `{}`.
+             *     `{"count":3}`; a `count` of 99 means 99 or more. The data of `ready` is `{}`, and that of `notification`
+             *     like `{"unread":2}`, at most 99.
              */
             200: {
                 headers: {
@@ -7086,6 +7332,204 @@ export interface operations {
                  * @example u_9
                  */
                 agent: components["schemas"]["AgentOrCaller"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Changed"];
+            400: components["responses"]["BadBodyOrID"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getNotifications: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The `next_cursor` of an earlier response. What has become newer since is on the first page.
+                 * @example 17.follow..2026-03-06
+                 */
+                cursor?: string;
+                /** @description Maximum number of posts on a page. */
+                limit?: components["parameters"]["PageLimit"];
+            };
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
+                 * @example u_10086
+                 */
+                agent_id: components["parameters"]["Agent"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of notifications. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["CallID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetNotificationsAnswer"];
+                };
+            };
+            400: components["responses"]["BadPage"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    seeNotifications: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
+                 * @example u_10086
+                 */
+                agent_id: components["parameters"]["Agent"];
+            };
+            cookie?: never;
+        };
+        /** @description At most 1 KiB. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SeeNotificationsRequest"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Changed"];
+            400: components["responses"]["BadBodyOrID"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["WrongType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getMutedNotifications: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
+                 * @example u_10086
+                 */
+                agent_id: components["parameters"]["Agent"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The kinds, in byte order. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["CallID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetMutedNotificationsAnswer"];
+                };
+            };
+            400: components["responses"]["BadBodyOrID"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    muteNotifications: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
+                 * @example u_10086
+                 */
+                agent_id: components["parameters"]["Agent"];
+                /**
+                 * @description The kind of notifications.
+                 * @example like
+                 */
+                kind: components["schemas"]["NotificationKind"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Changed"];
+            400: components["responses"]["BadBodyOrID"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    unmuteNotifications: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
+                 * @example u_10086
+                 */
+                agent_id: components["parameters"]["Agent"];
+                /**
+                 * @description The kind of notifications.
+                 * @example like
+                 */
+                kind: components["schemas"]["NotificationKind"];
             };
             cookie?: never;
         };

@@ -12,12 +12,19 @@ export interface News {
    * 0 means that the stream has started, or has reconnected.
    */
   count: number;
+  /**
+   * Set if the event is about notifications alone, with the option `notifications`: the number of
+   * unread ones, 99 for that many or more. There is a new one, or the agent has seen some on a device.
+   */
+  unread?: number;
 }
 
 /** Options of a stream. */
 export interface StreamOptions {
   /** The `id` of the latest event that the caller knows; omitted for from now on. */
   last?: string | undefined;
+  /** Also yields events about notifications, whose `count` is 0. */
+  notifications?: boolean | undefined;
   /** Aborts the stream, which then throws the reason of the signal. */
   signal?: AbortSignal | undefined;
   /**
@@ -40,7 +47,7 @@ const longestWait = 60 * 60_000;
  * as an unreachable server: a device without a network reaches neither.
  */
 export async function* stream(
-  transport: Transport, { last = '', signal, onRetry }: StreamOptions = {}, silence = 60_000,
+  transport: Transport, { last = '', notifications = false, signal, onRetry }: StreamOptions = {}, silence = 60_000,
 ): AsyncGenerator<News, never> {
   const at = { last, pause: 1000, silence };
   const sent: Sent = {};
@@ -52,6 +59,7 @@ export async function* stream(
       for await (const news of connect(transport, at, sent, signal)) {
         failures = 0;
         started = true;
+        if (news.unread !== undefined && !notifications) continue;
         renewed = typeof transport.options.token !== 'function';
         yield news;
       }
@@ -90,7 +98,8 @@ async function* connect(transport: Transport, at: { last: string; pause: number;
     for await (const block of blocks(body, deadline, at.silence)) {
       at.last = block.id ?? at.last;
       if (/^\d+$/.test(block.retry ?? '')) at.pause = Number(block.retry);
-      if (block.event === 'new') yield { id: at.last, count: countOf(block.data) };
+      if (block.event === 'new') yield { id: at.last, count: numberOf('count', block.data) };
+      else if (block.event === 'notification') yield { id: at.last, count: 0, unread: numberOf('unread', block.data) };
       else if (!began) yield { id: at.last, count: 0 };
       began = true;
     }
@@ -113,11 +122,11 @@ async function bodyOf(response: Response): Promise<ReadableStream<Uint8Array>> {
   throw new FreshetError('not_freshet', 'the response to GET /v1/stream is not an event stream', { status: response.status });
 }
 
-function countOf(data: string | undefined): number {
+function numberOf(field: 'count' | 'unread', data: string | undefined): number {
   try {
-    const { count } = JSON.parse(data ?? '');
-    if (Number.isInteger(count)) return count;
-  } catch { /* treated like an event without a count */ }
+    const number = JSON.parse(data ?? '')[field];
+    if (Number.isInteger(number)) return number;
+  } catch { /* treated like an event without the number */ }
   throw new FreshetError('not_freshet', `the stream sent an invalid event: ${data}`);
 }
 

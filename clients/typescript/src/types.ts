@@ -91,9 +91,15 @@ export type Suggestions = Data<'/v1/agents/{agent_id}/suggestions', 'get'>;
 /**
  * A list of mutes. Those in a profile are `authors`, `tags` and `items`, which also has groups of
  * items. `circles` are groups of people and events, `invitations` agents whose invitations are not
- * listed.
+ * listed, `notifications` kinds of notifications.
  */
-export type MutedList = 'authors' | 'tags' | 'items' | 'words' | 'circles' | 'invitations';
+export type MutedList = 'authors' | 'tags' | 'items' | 'words' | 'circles' | 'invitations' | 'notifications';
+
+/** A page of what others did that concerns an agent, the newest first. */
+export type NotificationPage = Data<'/v1/agents/{agent_id}/notifications', 'get'>;
+
+/** A group of notifications: "ana and 4 others liked your post". */
+export type Notification = NotificationPage['notifications'][number];
 
 /** An act of the reader on an item or a post. `hide` also mutes it for the reader permanently. */
 export type FeedEvent = {

@@ -293,3 +293,24 @@ test('a badge polls where there is no stream', async () => {
   stop();
   assert.ok(badges.every((badge) => !badge.live && badge.posts === 0));
 });
+
+test('a reader is notified, and marks it on another device', async () => {
+  const client = connect(network.url, 'reader_told');
+  const post = await client.createPost({ caption: 'Rain at last', audience: { public: true } });
+  const events = client.stream({ notifications: true });
+  assert.equal((await events.next()).value.count, 0);
+  await connect(server.url, 'liker_told').likePost(post.id);
+  const told = (await events.next()).value;
+  assert.deepEqual([told.count, told.unread], [0, 1]);
+
+  const page = await client.notifications({ limit: 5 });
+  assert.deepEqual(page.notifications.map(({ kind, count, actors, post: about }) => [kind, count, actors[0]?.id, about?.id]), [['like', 1, 'liker_told', post.id]]);
+  assert.equal(await client.seeNotifications(page.marker), true);
+  assert.equal(await client.seeNotifications('reader_told', page.marker), false);
+  assert.equal((await events.next()).value.unread, 0);
+  assert.equal((await client.notifications()).unread, 0);
+
+  assert.equal(await client.mute('notifications', 'like'), true);
+  assert.deepEqual((await client.notifications('reader_told')).notifications, []);
+  await events.return?.(/** @type {never} */ (undefined));
+});

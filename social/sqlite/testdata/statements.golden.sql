@@ -60,12 +60,14 @@ SELECT post FROM files WHERE key = ? AND state = ?;
 
 -- Store.Followers
 SELECT f.agent FROM follows f LEFT JOIN authors a ON a.id = f.agent
-		WHERE f.author = $1 AND f.gone = 0 AND f.at > coalesce((SELECT e.erased FROM authors e WHERE e.id = $1), 0) AND f.at > coalesce(a.erased_agent, 0)
-		AND f.agent > $2 AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = $4 AND b.other = f.agent) AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = f.agent AND b.other = $4) ORDER BY f.agent LIMIT +$3;
+		WHERE f.author = $1 AND f.gone = 0 AND f.at > coalesce(a.erased_agent, 0) AND f.at > coalesce((SELECT e.erased FROM authors e WHERE e.id = $1), 0) AND f.agent > $2 AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = $4 AND b.other = f.agent) AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = f.agent AND b.other = $4) ORDER BY f.agent LIMIT +$3;
 
 -- Store.Following
 SELECT f.author FROM follows f LEFT JOIN authors a ON a.id = f.author
 		WHERE f.agent = $1 AND f.gone = 0 AND f.at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0) AND f.at > coalesce(a.erased, 0) AND f.author > $2 AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = $4 AND b.other = f.author) AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = f.author AND b.other = $4) ORDER BY f.author LIMIT +$3;
+
+-- Store.InboxStates
+SELECT d.i - 1, b.number, b.seen FROM (SELECT value AS agent, key + 1 AS i FROM json_each(?)) d CROSS JOIN inboxes b ON b.agent = d.agent;
 
 -- Store.Invited
 SELECT i.agent FROM circles c JOIN invitations i ON i.circle = c.id
@@ -89,6 +91,9 @@ SELECT m.agent FROM members m WHERE m.circle = $1 AND m.gone = 0
 
 -- Store.Muted
 SELECT id, until FROM mutes WHERE agent = $1 AND kind = $4 AND id > $2 AND (until = 0 OR until > $5) ORDER BY id LIMIT +$3;
+
+-- Store.Notifications
+SELECT number, seen FROM inboxes WHERE agent = ?;
 
 -- Store.PairEntries
 SELECT EXISTS (SELECT 1 FROM follows f LEFT JOIN authors a ON a.id = f.author
@@ -152,6 +157,9 @@ INSERT INTO files (key, post, state) SELECT j.value, $2, $3 FROM (SELECT value A
 
 -- Store.Retry
 SELECT id, kind, key, generation, priority, state, due, run_at, attempts, error, lease, leased_till, finished FROM jobs WHERE id = ?;
+
+-- Store.SeeNotifications
+UPDATE inboxes SET seen = $2 WHERE agent = $1;
 
 -- Store.SetDelivery
 UPDATE authors SET delivery = $3, delivery_at = $4 WHERE id = $1 AND delivery = $2 RETURNING followers;
@@ -457,6 +465,9 @@ SELECT coalesce(max(x.seq), 0) FROM (SELECT seq, at FROM changes ORDER BY seq LI
 -- Tx.purgeChanges
 UPDATE changes_state SET trimmed = max(trimmed, ?) WHERE one AND ? > 0;
 
+-- Tx.purgeNotifications
+DELETE FROM notifications WHERE (agent, kind, object, actor, post) IN (SELECT x.agent, x.kind, x.object, x.actor, x.post FROM notifications x WHERE at <= ? ORDER BY at LIMIT +?);
+
 -- Tx.purgeRevived
 DELETE FROM likes WHERE post = $1 AND agent IN (SELECT l.agent FROM posts p JOIN likes l ON l.post = p.id
 			WHERE p.id = $1 AND p.gone = 0 AND l.incarnation <= p.deleted LIMIT +$2);
@@ -630,6 +641,18 @@ SELECT $1 - min($1, coalesce((SELECT min(due) FROM jobs WHERE state IN ('pending
 		coalesce((SELECT min(due) FROM jobs WHERE state = 'running' AND true), $1)), $1 - min($1, coalesce((SELECT min(due) FROM jobs WHERE state IN ('pending', 'failed') AND kind IN ('deliver', 'pair', 'member', 'author') AND priority < 300), $1),
 		coalesce((SELECT min(due) FROM jobs WHERE state = 'running' AND kind IN ('deliver', 'pair', 'member', 'author') AND priority < 300), $1)), $1 - min($1, coalesce((SELECT min(due) FROM jobs WHERE state IN ('pending', 'failed') AND kind IN ('deliver', 'pair', 'member', 'author') AND priority < 300 AND priority > 0), $1),
 		coalesce((SELECT min(due) FROM jobs WHERE state = 'running' AND kind IN ('deliver', 'pair', 'member', 'author') AND priority < 300 AND priority > 0), $1));
+
+-- agentCards
+SELECT a.id, a.name, a.image_url, a.followers, a.following,
+	EXISTS (SELECT 1 FROM follows f WHERE f.agent = $1 AND f.author = a.id AND f.gone = 0 AND f.at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0) AND f.at > coalesce(a.erased, 0)),
+	EXISTS (SELECT 1 FROM follows f WHERE f.agent = a.id AND f.author = $1 AND f.gone = 0 AND f.at > coalesce(a.erased_agent, 0) AND f.at > coalesce((SELECT e.erased FROM authors e WHERE e.id = $1), 0)),
+	EXISTS (SELECT 1 FROM blocks b WHERE b.agent = $1 AND b.other = a.id), EXISTS (SELECT 1 FROM blocks b WHERE b.agent = a.id AND b.other = $1) FROM authors a WHERE a.id IN (SELECT value FROM json_each($2));
+
+-- agentCards, for a list of one
+SELECT a.id, a.name, a.image_url, a.followers, a.following,
+	EXISTS (SELECT 1 FROM follows f WHERE f.agent = $1 AND f.author = a.id AND f.gone = 0 AND f.at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0) AND f.at > coalesce(a.erased, 0)),
+	EXISTS (SELECT 1 FROM follows f WHERE f.agent = a.id AND f.author = $1 AND f.gone = 0 AND f.at > coalesce(a.erased_agent, 0) AND f.at > coalesce((SELECT e.erased FROM authors e WHERE e.id = $1), 0)),
+	EXISTS (SELECT 1 FROM blocks b WHERE b.agent = $1 AND b.other = a.id), EXISTS (SELECT 1 FROM blocks b WHERE b.agent = a.id AND b.other = $1) FROM authors a WHERE a.id = $2;
 
 -- asking.authorsReading
 SELECT j.value, coalesce(a.name, ''), coalesce(a.image_url, ''), coalesce(a.erased, 0),
@@ -843,7 +866,9 @@ SELECT max($2,
 	coalesce((SELECT max(at) + 1 FROM blocks WHERE agent = $1), 0),
 	coalesce((SELECT max(at) + 1 FROM post_keys WHERE author = $1), 0),
 	coalesce((SELECT max(at) + 1 FROM changes WHERE agent = $1), 0),
-	coalesce((SELECT max(at) + 1 FROM changes WHERE other = $1 AND other <> ''), 0));
+	coalesce((SELECT max(at) + 1 FROM changes WHERE other = $1 AND other <> ''), 0),
+	coalesce((SELECT max(at) + 1 FROM notifications WHERE actor = $1), 0),
+	coalesce((SELECT max(at) + 1 FROM notifications WHERE agent = $1), 0));
 
 -- erasedReader
 SELECT coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = ?), 0);
@@ -925,6 +950,16 @@ DELETE FROM post_mentions WHERE agent = ? AND post = ?;
 
 -- eraser.mentions, for a list of one
 DELETE FROM reply_mentions WHERE agent = ? AND reply = ?;
+
+-- eraser.notifications
+DELETE FROM inboxes WHERE agent = $1 AND NOT EXISTS (SELECT 1 FROM notifications n WHERE n.agent = $1);
+
+-- eraser.notifications
+DELETE FROM notifications WHERE (agent, kind, object, actor, post) IN (SELECT x.agent, x.kind, x.object, x.actor, x.post FROM notifications x WHERE x.actor = ? AND x.at <= ? LIMIT +?);
+
+-- eraser.notifications
+DELETE FROM notifications WHERE (agent, kind, object, actor, post) IN (SELECT x.agent, x.kind, x.object, x.actor, x.post FROM notifications x WHERE x.agent = ? AND (x.at <= ? OR x.kind IN ('like', 'reply')
+		AND EXISTS (SELECT 1 FROM posts p WHERE p.id = x.object AND p.gone > 0)) LIMIT +?);
 
 -- eraser.posts
 SELECT id FROM posts WHERE author = ? AND gone = 0 AND created <= ? AND reach <= 2 LIMIT +?;
@@ -1047,6 +1082,13 @@ SELECT n.author, coalesce((SELECT p.id FROM posts p WHERE p.author = n.author AN
 	AND coalesce((SELECT a.erasing FROM authors a WHERE a.id = n.author), 0) = 0
 	ORDER BY n.since DESC, n.author LIMIT +$3;
 
+-- notifyText
+INSERT INTO notifications AS n (agent, kind, object, actor, post, number, at)
+	SELECT d.agent, d.kind, d.object, d.actor, d.post, (SELECT i.number FROM inboxes i WHERE i.agent = d.agent), max($1, coalesce((SELECT max(a.erased) + 1 FROM authors a WHERE a.id IN (d.agent, d.actor)), 0))
+	FROM (SELECT value ->> 0 AS agent, value ->> 1 AS kind, value ->> 2 AS object, value ->> 3 AS actor, value ->> 4 AS post FROM json_each($3) LIMIT -1) d WHERE true
+	ON CONFLICT (agent, kind, object, actor, post) DO UPDATE SET number = excluded.number, at = excluded.at
+	WHERE n.at <= $2 OR n.at <= (SELECT max(e.erased) FROM authors e WHERE e.id IN (n.agent, n.actor));
+
 -- ofReach
 SELECT k.key, p.author, p.created_at, p.id FROM (SELECT value AS key FROM json_each(@keys)) k CROSS JOIN (SELECT value AS reach FROM json_each('[1, 2]')) r
 		CROSS JOIN posts p ON p.seq IN (SELECT q.seq FROM posts q WHERE q.author = k.key AND q.gone = 0 AND q.reach = r.reach
@@ -1067,6 +1109,10 @@ SELECT k.key, p.author, p.created_at, p.id FROM (SELECT value AS key FROM json_e
 		AND (q.created_at, q.id) < (@below, @belowID) AND (q.created_at, q.id) > (@above, @aboveID)
 		ORDER BY q.created_at DESC, q.id DESC LIMIT +@few)
 		ORDER BY p.created_at DESC, p.id DESC LIMIT +@n;
+
+-- openInboxes
+INSERT INTO inboxes AS i (agent, number, seen) SELECT d.agent, 1, 0 FROM (SELECT value AS agent FROM json_each(?)) d WHERE true ORDER BY d.agent
+	ON CONFLICT (agent) DO UPDATE SET number = i.number + 1;
 
 -- overPromotions
 SELECT id FROM promotions WHERE ends <= ? ORDER BY ends LIMIT +?;
@@ -1237,7 +1283,30 @@ INSERT INTO authors (id, name, image_url, bio, card_at, has_card, suggest_from_f
 -- standing.between
 SELECT EXISTS (SELECT 1 FROM follows f LEFT JOIN authors a ON a.id = f.author
 			WHERE f.agent = $1 AND f.author = $2 AND f.gone = 0 AND f.at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0) AND f.at > coalesce(a.erased, 0)),
+		EXISTS (SELECT 1 FROM follows f LEFT JOIN authors a ON a.id = f.agent WHERE f.agent = $2 AND f.author = $1 AND f.gone = 0 AND f.at > coalesce(a.erased_agent, 0) AND f.at > coalesce((SELECT e.erased FROM authors e WHERE e.id = $1), 0)),
 		EXISTS (SELECT 1 FROM blocks b WHERE b.agent = $1 AND b.other = $2), EXISTS (SELECT 1 FROM blocks b WHERE b.agent = $2 AND b.other = $1);
+
+-- standingText
+SELECT n.kind, n.object, n.actor, n.post, n.number, n.at, coalesce(a.name, ''), coalesce(a.image_url, ''), coalesce(c.name, '')
+	FROM notifications n LEFT JOIN authors a ON a.id = n.actor LEFT JOIN circles c ON c.id = n.object AND n.kind IN ('invitation', 'joined')
+	WHERE n.agent = $1 AND n.at > $2 AND n.at > coalesce(a.erased, 0)
+	AND n.at > coalesce((SELECT e.erased FROM authors e WHERE e.id = $1), 0) AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = $1 AND b.other = n.actor) AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = n.actor AND b.other = $1)
+	AND NOT EXISTS (SELECT 1 FROM mutes mu WHERE mu.agent = $1 AND mu.kind = 'notification' AND mu.id = n.kind AND mu.until = 0)
+	AND CASE n.kind
+	WHEN 'follow' THEN EXISTS (SELECT 1 FROM follows f WHERE f.agent = n.actor AND f.author = $1 AND f.gone = 0 AND f.at > coalesce(a.erased_agent, 0)
+		AND f.at > coalesce((SELECT e.erased FROM authors e WHERE e.id = $1), 0))
+	WHEN 'like' THEN EXISTS (SELECT 1 FROM likes l JOIN posts p ON p.id = l.post WHERE l.post = n.object AND l.agent = n.actor
+		AND l.incarnation > p.deleted AND l.at > coalesce(a.erased_agent, 0) AND p.author = $1 AND p.origin = '')
+	WHEN 'reply' THEN EXISTS (SELECT 1 FROM posts r JOIN posts p ON p.id = n.object WHERE r.id = n.post AND r.author = n.actor AND p.author = $1 AND p.origin = ''
+		AND r.root = CASE WHEN p.root = '' THEN p.id ELSE p.root END)
+	WHEN 'mention' THEN EXISTS (SELECT 1 FROM post_mentions m WHERE m.post = n.object AND m.agent = $1 AND m.life = coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0))
+		OR EXISTS (SELECT 1 FROM reply_mentions m WHERE m.reply = n.object AND m.agent = $1 AND m.life = coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0))
+	WHEN 'invitation' THEN c.owner = n.actor AND c.gone = 0 AND c.put > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = c.owner), 0) AND  NOT EXISTS (SELECT 1 FROM mutes mu WHERE mu.agent = $1 AND mu.kind = 'inviter' AND mu.id = c.owner AND mu.until = 0)
+		AND EXISTS (SELECT 1 FROM invitations i WHERE i.circle = n.object AND i.agent = $1 AND i.at > c.dropped AND i.at > (SELECT coalesce(max(e.erased_agent), 0) FROM authors e WHERE e.id IN (i.agent, c.owner)) AND (c.until = 0 OR c.until > $4))
+	WHEN 'joined' THEN c.owner = $1 AND c.kind <> 'circle' AND c.gone = 0 AND c.put > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = c.owner), 0) AND NOT EXISTS (SELECT 1 FROM mutes mu WHERE mu.agent = $1 AND mu.kind = 'circle' AND mu.id = n.object AND (mu.until = 0 OR mu.until > $5))
+		AND EXISTS (SELECT 1 FROM members m WHERE m.circle = n.object AND m.agent = n.actor AND m.gone = 0 AND m.at > coalesce(a.erased_agent, 0))
+	ELSE false END
+	ORDER BY n.number DESC, n.kind, n.object, n.actor, n.post LIMIT +$3;
 
 -- statusesText
 SELECT p.author, p.origin, p.reach, p.reply, p.react, coalesce(a.delivery, 'push'),
@@ -1259,6 +1328,16 @@ SELECT p.author, p.origin, p.reach, p.reply, p.react, coalesce(a.delivery, 'push
 
 -- sweepText
 DELETE FROM jobs WHERE (id) IN (SELECT x.id FROM jobs x WHERE state = 'completed' AND finished <= ? - ? ORDER BY finished LIMIT +?);
+
+-- trimText
+DELETE FROM notifications WHERE (agent, kind, object, actor, post) IN (SELECT x.agent, x.kind, x.object, x.actor, x.post FROM notifications x JOIN (SELECT i.agent,
+	(SELECT y.number FROM notifications y WHERE y.agent = i.agent ORDER BY y.number DESC LIMIT 1 OFFSET $2) AS lowest
+	FROM inboxes i WHERE i.agent IN (SELECT value FROM json_each($1)) AND i.number % $3 = 0) o ON x.agent = o.agent AND x.number < o.lowest);
+
+-- trimText, for a list of one
+DELETE FROM notifications WHERE (agent, kind, object, actor, post) IN (SELECT x.agent, x.kind, x.object, x.actor, x.post FROM notifications x JOIN (SELECT i.agent,
+	(SELECT y.number FROM notifications y WHERE y.agent = i.agent ORDER BY y.number DESC LIMIT 1 OFFSET $2) AS lowest
+	FROM inboxes i WHERE i.agent = $1 AND i.number % $3 = 0) o ON x.agent = o.agent AND x.number < o.lowest);
 
 -- unknown
 SELECT s.epoch, CAST(ifnull(n.seq, 0) AS TEXT), s.trimmed, CAST(? AS INTEGER) >= s.trimmed, CAST(? AS INTEGER) > ifnull(n.seq, 0)
