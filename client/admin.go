@@ -103,6 +103,24 @@ func (c *Client) Jobs(ctx context.Context, f JobFilter) (JobPage, error) {
 	return call[JobPage](ctx, c, Request{Method: http.MethodGet, Path: path, Repeatable: true})
 }
 
+// Overview calls GET /v1/overview: what the servers did in the last hour and the last seven days. It needs
+// the admin token.
+func (c *Client) Overview(ctx context.Context) (Overview, error) {
+	return call[Overview](ctx, c, Request{Method: http.MethodGet, Path: "/v1/overview", Repeatable: true})
+}
+
+// System calls GET /v1/system: the server's version, stores, and settings in force. It needs the admin token.
+func (c *Client) System(ctx context.Context) (System, error) {
+	return call[System](ctx, c, Request{Method: http.MethodGet, Path: "/v1/system", Repeatable: true})
+}
+
+// Diagnose calls POST /v1/doctor: the server checks each of its dependencies, which may take some seconds. It
+// needs the admin token.
+func (c *Client) Diagnose(ctx context.Context) ([]Finding, error) {
+	found, err := call[api.Diagnosis](ctx, c, Request{Method: http.MethodPost, Path: "/v1/doctor", Repeatable: true})
+	return found.Findings, err
+}
+
 // DeriveAgain calls POST /v1/jobs: the timelines and catalog entries derived from a post are
 // rebuilt. It returns [ErrNotFound] if there is no such post.
 func (c *Client) DeriveAgain(ctx context.Context, post string) error {

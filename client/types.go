@@ -26,6 +26,7 @@ type (
 	EventsTaken      = api.EventsTaken
 	Experiment       = api.Experiment
 	Explained        = api.Explained
+	Finding          = api.Finding
 	Followed         = api.Followed
 	Gain             = feed.Gain
 	Image            = social.Image
@@ -36,6 +37,9 @@ type (
 	Likes            = api.Likes
 	Notification     = social.Notice
 	NotificationPage = social.NoticePage
+	Overview         = api.Overview
+	OverviewPoint    = api.OverviewPoint
+	OverviewServer   = api.OverviewServer
 	PostEdit         = social.Edit
 	Promotion        = social.PromotionState
 	PromotionChange  = social.PromotionChange
@@ -54,8 +58,10 @@ type (
 	ReportRun        = api.ReportRun
 	ReportSize       = api.ReportSize
 	ReportSource     = api.ReportSource
+	Setting          = api.Setting
 	Shown            = api.Shown
 	Suggestion       = api.Suggestion
+	System           = api.System
 )
 
 // Names of version 0.1, for code written for it. They go with version 0.3.

@@ -24,6 +24,12 @@ var (
 	itemsTotal = promauto.NewCounter(prometheus.CounterOpts{
 		Name: "freshet_feed_items_total", Help: "Items delivered, silent answers excluded.",
 	})
+	marked = newCounters("freshet_feed_marked_total",
+		"Answers, silent ones excluded, that had fewer items than requested (short), or that lacked a part (degraded).",
+		values{"mark", "short", "degraded"})
+	acts = newCounters("freshet_acts_total",
+		"Accepted acts of readers on items that they were shown, by kind, repeated ones included.",
+		values{"kind", "click", "like", "dislike", "hide", "unlike"})
 	loadMores = newCounters("freshet_feed_load_more_total",
 		"Calls of load_more by source of the answer: session, refresh (a silent one, since there was no session), retry (the record of an equal call), or error.",
 		values{"from", "session", "refresh", "retry", "error"})
@@ -90,8 +96,15 @@ func countAnswer(r Request, a Answer, err error) {
 	default:
 		answers[r.name()+" ok"].Inc()
 	}
-	if err == nil && !r.Silent {
-		itemsTotal.Add(float64(len(a.Docs)))
+	if err != nil || r.Silent {
+		return
+	}
+	itemsTotal.Add(float64(len(a.Docs)))
+	if len(a.Docs) < r.Limit {
+		marked["short"].Inc()
+	}
+	if len(a.Degraded) > 0 {
+		marked["degraded"].Inc()
 	}
 }
 
@@ -137,12 +150,18 @@ func countShown(refs []feed.Ref) {
 	}
 }
 
-// countClicks counts accepted clicks by the source that showed the item.
-func countClicks(acts []Act, shown []wasShown, hidden map[string]bool) {
-	for i, a := range acts {
+// countAccepted counts accepted acts, and clicks by the source that showed the item.
+func countAccepted(did []Act, shown []wasShown, hidden map[string]bool) {
+	for i, a := range did {
+		if !shown[i].shown || hidden[a.ID] {
+			continue
+		}
+		kind := acts[string(a.Kind)]
+		if kind != nil {
+			kind.Inc()
+		}
 		c := clicks[shown[i].source.String()]
-		click := a.Kind == events.Click && shown[i].shown
-		if c != nil && click && !hidden[a.ID] {
+		if c != nil && a.Kind == events.Click {
 			c.Inc()
 		}
 	}

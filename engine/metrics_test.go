@@ -106,7 +106,7 @@ func TestMetricsShownAndClicked(t *testing.T) {
 	before := value()
 	countShown([]feed.Ref{{ID: "a", Source: feed.SourceFollowing}, {ID: "b"}, {ID: "c", Source: feed.SourceExplore}, {ID: "d", Source: feed.SourceFollowing}})
 	byFollowing := wasShown{shown: true, source: feed.SourceFollowing}
-	countClicks(
+	countAccepted(
 		[]Act{{events.Click, "a"}, {events.Like, "a"}, {events.Click, "hidden"}, {events.Click, "unshown"}, {events.Click, "c"}, {events.Click, "b"}},
 		[]wasShown{byFollowing, byFollowing, byFollowing, {source: feed.SourceFollowing}, {shown: true, source: feed.SourceExplore}, {shown: true}},
 		map[string]bool{"hidden": true},

@@ -105,7 +105,7 @@ func (e *Engine) react(ctx context.Context, agent string, acts []Act, cards []so
 	if !e.handOver(agent, lesson, raised, read, counted, promoted) {
 		return api.EventsTaken{}, fmt.Errorf("%w: too many events are waiting to be counted", events.ErrUnavailable)
 	}
-	countClicks(acts, shown, hidden)
+	countAccepted(acts, shown, hidden)
 	return taken, nil
 }
 

@@ -133,7 +133,7 @@ func TestCompressedAnswerETags(t *testing.T) {
 	}
 	res, data := s.call("PUT", "/v1/ranking", `{"experiments":[`+strings.Join(experiments, ",")+`]}`)
 	require.Equal(t, 200, res.StatusCode, string(data))
-	for _, path := range []string{"/v1/ranking", "/openapi.json", "/", "/assets/lab/lab.js"} {
+	for _, path := range []string{"/v1/ranking", "/openapi.json", "/", "/assets/console/ranking/ranking.js"} {
 		tags := map[string]bool{}
 		for _, accept := range []string{"identity", "gzip", "zstd"} {
 			res, _ := s.call("GET", path, "", "Accept-Encoding: "+accept)

@@ -334,6 +334,9 @@ func operationsCases(func(...string) []exchange) map[string]contractRoute {
 	cached := contractRoute{good: []exchange{{}, {headers: []string{"If-None-Match: *"}}}}
 	file := func(path string) exchange { return exchange{path: map[string]string{"path": path}} }
 	return map[string]contractRoute{
+		"GET /v1/overview":       {good: []exchange{{headers: []string{asAdmin}}}},
+		"GET /v1/system":         {good: []exchange{{headers: []string{asAdmin}}}},
+		"POST /v1/doctor":        {good: []exchange{{headers: []string{asAdmin}}}},
 		"GET /v1/config/diff":    {good: []exchange{{headers: []string{asAdmin}}}},
 		"POST /v1/config/reload": {good: []exchange{{headers: []string{asAdmin}}}},
 
@@ -342,7 +345,7 @@ func operationsCases(func(...string) []exchange) map[string]contractRoute {
 		"GET /metrics":      always,
 		"GET /openapi.json": cached,
 		"GET /docs":         cached,
-		"GET /lab":          cached,
+		"GET /console":      cached,
 		"GET /":             cached,
 		"GET /assets/{path}": {
 			good: []exchange{file("base.css"), file("docs/docs.js"), file("base.css").with("If-None-Match: *")},

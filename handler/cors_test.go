@@ -124,7 +124,7 @@ func TestCORSAnswers(t *testing.T) {
 		{"no page", exact, "POST", "/v1/feed", "", 200, "", ""},
 		{"metrics", all, "GET", "/metrics", otherOrigin, 200, "", ""},
 		{"readiness", all, "GET", "/readyz", otherOrigin, 200, "", ""},
-		{"our pages", all, "GET", "/lab", otherOrigin, 200, "", ""},
+		{"our pages", all, "GET", "/console", otherOrigin, 200, "", ""},
 		{"nobody", CORS{}, "POST", "/v1/feed", app, 403, "", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -9,13 +9,17 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// noRoute answers calls without a matching route. It redirects pages with a trailing slash.
+// moved has the addresses of pages that people may write otherwise, or may have kept.
+var moved = map[string]string{
+	"/docs/": "/docs", "/console/": "/console", "/lab": "/console#/ranking", "/lab/": "/console#/ranking",
+}
+
+// noRoute answers calls without a matching route. It redirects to pages that have moved.
 func noRoute(c *call) error {
 	r := c.gin.Request
-	path := r.URL.Path
-	isPage := path == "/docs/" || path == "/lab/"
+	to, isPage := moved[r.URL.Path]
 	if isPage && isRead(r) {
-		http.Redirect(c.gin.Writer, r, path[:len(path)-1], http.StatusPermanentRedirect)
+		http.Redirect(c.gin.Writer, r, to, http.StatusPermanentRedirect)
 		return nil
 	}
 	return feed.Errorf(feed.ErrNotFound, "no such route")

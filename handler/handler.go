@@ -86,8 +86,10 @@ type Deps struct {
 	Health      Health
 	Log         *slog.Logger
 
-	Counts Counts
-	Guest  Guest
+	Counts   Counts
+	Overview Overview
+	System   System
+	Guest    Guest
 
 	// Drain is nil if the server does not announce that it stops.
 	Drain *Drain
@@ -269,9 +271,12 @@ func (s *server) rankingRoutes(route router) {
 
 // operationRoutes adds the pages and the routes for operations.
 func (s *server) operationRoutes(route router) {
+	route(http.MethodGet, "/v1/overview", s.admin(serve(s.gated, nobody, s.getOverview)))
+	route(http.MethodGet, "/v1/system", s.admin(serve(s.gated, nobody, s.getSystem)))
+	route(http.MethodPost, "/v1/doctor", s.admin(serve(s.offlineWork, nobody, s.postDoctor)))
 	metrics := promhttp.Handler()
 	route(http.MethodGet, "/", s.page("feed"))
-	route(http.MethodGet, "/lab", s.page("lab"))
+	route(http.MethodGet, "/console", s.page("console"))
 	route(http.MethodGet, "/assets/*path", s.getAsset)
 	route(http.MethodGet, "/docs", s.page("docs"))
 	route(http.MethodGet, "/openapi.json", s.openapi.send)

@@ -42,7 +42,7 @@ var assets = sync.OnceValues(func() (map[string]static, error) {
 		if !known {
 			return fmt.Errorf("web/%s: unknown media type of this extension", name)
 		}
-		if name == "lab/table.js" {
+		if name == "console/ranking/table.js" {
 			data, err = withParameters(data)
 		}
 		all[name] = newStatic(data, kind)
@@ -51,9 +51,9 @@ var assets = sync.OnceValues(func() (map[string]static, error) {
 	return all, err
 })
 
-// withParameters fills the lab's table from [feed.Parameters].
+// withParameters fills the table of the console's ranking view from [feed.Parameters].
 func withParameters(module []byte) ([]byte, error) {
-	single, err := feed.Preset(feed.PresetSingle) // what the lab offers instead of curves
+	single, err := feed.Preset(feed.PresetSingle) // what the view offers instead of curves
 	table := map[string]any{}
 	for p, absent := range (feed.Ranking{Decay: single}).Values() {
 		table[p.Path] = map[string]any{

@@ -30,7 +30,7 @@ var loaded = regexp.MustCompile(`(?:src|href)="([^"#]+)"`)
 func TestPagesLoadOnlyServedFiles(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
-	for page, least := range map[string]int{"/": 3, "/lab": 3} {
+	for page, least := range map[string]int{"/": 3, "/console": 4} {
 		w := get(t, f, page)
 		require.Equal(t, http.StatusOK, w.Code, page)
 		assert.Equal(t, "text/html; charset=utf-8", w.Header().Get("Content-Type"))
@@ -59,13 +59,15 @@ func TestPagesLoadOnlyServedFiles(t *testing.T) {
 	}
 }
 
-func TestPagesTrailingSlash(t *testing.T) {
+func TestPagesMoved(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
-	for _, path := range []string{"/docs", "/lab"} {
-		w := get(t, f, path+"/")
-		assert.Equal(t, http.StatusPermanentRedirect, w.Code)
-		assert.Equal(t, path, w.Header().Get("Location"))
+	for path, to := range map[string]string{
+		"/docs/": "/docs", "/console/": "/console", "/lab": "/console#/ranking", "/lab/": "/console#/ranking",
+	} {
+		w := get(t, f, path)
+		assert.Equal(t, http.StatusPermanentRedirect, w.Code, path)
+		assert.Equal(t, to, w.Header().Get("Location"))
 	}
 	assert.Equal(t, http.StatusNotFound, get(t, f, "/livez/").Code)
 	assert.Equal(t, http.StatusMethodNotAllowed, f.do(t, "POST", "/docs", "").status)

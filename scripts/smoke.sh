@@ -13,7 +13,7 @@ serve=$(grep -m1 '^go run .* serve' <<<"$parts") || die "the README has no serve
 mapfile -t calls < <(grep -E '^(curl |sleep |freshet |go install |go run \./examples/)' <<<"$parts")
 mapfile -t pages < <(grep -oE '<http://[^>]+>' <<<"$parts" | tr -d '<>')
 [ "$(printf '%s\n' "${calls[@]}" | grep -c '^curl ')" -ge 3 ] || die "the README shows fewer than 3 curl commands"
-for page in / /lab /docs /openapi.json; do
+for page in / /console /docs /openapi.json; do
   printf '%s\n' "${pages[@]}" | grep -qx "http://127.0.0.1:8080$page" || die "the README does not name $page"
 done
 for command in explain 'ranking set' 'ranking report' 'ranking history' 'ranking revert'; do

@@ -129,7 +129,7 @@ func OpenDedup(ctx context.Context, cfg configs.Config, options ...Option) (dedu
 func (a *App) Totals() dedup.Totals { return a.stores.recorder.Totals() }
 
 // Flush returns when everything that agents were shown and did so far is counted, which otherwise
-// happens each second. On the clock of a replay a second passes at once.
+// happens each second, and for the overview each minute. On the clock of a replay a second passes at once.
 func (a *App) Flush(ctx context.Context) error {
 	err := a.tally.Flush(ctx)
 	if err == nil && a.popular != nil {
@@ -143,6 +143,9 @@ func (a *App) Flush(ctx context.Context) error {
 	}
 	if err == nil {
 		err = a.learner.Flush(ctx)
+	}
+	if err == nil {
+		err = a.overview.Sample(ctx)
 	}
 	return err
 }

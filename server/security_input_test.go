@@ -227,7 +227,7 @@ func TestSecurityTextsCreateNoRedisKeys(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, keys)
 	for _, key := range keys {
-		require.Regexp(t, `^(bf:(global|meta):\d{8}(:\d+)?|events:control:\d{8}:[a-z0-9]+|events:variants|feed:trending(:lease)?|feed:settings|popularity:changed(:turn)?|feed:[a-z]+:[A-Za-z0-9_.@{}:/-]+(~[a-z0-9]+)?)$`, strings.TrimPrefix(key, prefix))
+		require.Regexp(t, `^(bf:(global|meta):\d{8}(:\d+)?|events:control:\d{8}:[a-z0-9]+|events:variants|feed:trending(:lease)?|feed:settings|popularity:changed(:turn)?|overview:(60|3600):\d+|feed:[a-z]+:[A-Za-z0-9_.@{}:/-]+(~[a-z0-9]+)?)$`, strings.TrimPrefix(key, prefix))
 	}
 	checkReadOnly(t, a, func() { s.readAnalyses([]string{"u_1", "u_new"}, "doc_1", time.Unix(1, 0), time.Now(), noon) })
 }

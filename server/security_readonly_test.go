@@ -85,7 +85,7 @@ func (s outsider) readAnalyses(agents []string, item string, times ...time.Time)
 			require.Zero(s.t, code)
 		}
 	}
-	for _, path := range []string{"/v1/ranking", "/v1/ranking/history", "/v1/ranking/report", "/", "/lab", "/docs", "/openapi.json"} {
+	for _, path := range []string{"/v1/ranking", "/v1/ranking/history", "/v1/ranking/report", "/v1/overview", "/v1/system", "/", "/console", "/docs", "/openapi.json"} {
 		res, err := http.Get(s.url + path)
 		require.NoError(s.t, err)
 		require.NoError(s.t, res.Body.Close())

@@ -3,13 +3,17 @@ package server
 import (
 	"context"
 	"log/slog"
+	"path/filepath"
 	"slices"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/ranking"
 	"github.com/freshet/freshet/recall/trending"
 	trendingredis "github.com/freshet/freshet/recall/trending/redis"
+	"github.com/freshet/freshet/server/overview"
 	"github.com/freshet/freshet/signals"
 	"github.com/freshet/freshet/signals/coread"
 	coreadredis "github.com/freshet/freshet/signals/coread/redis"
@@ -30,6 +34,7 @@ type signalParts struct {
 	publisher *popularity.Publisher // nil if recall reads live popularity where it is counted
 	coRead    *coread.Buffer
 	trending  *trending.Live
+	overview  *overview.Keeper
 }
 
 // openRanking reads the ranking in force and starts to update it in the background.
@@ -61,7 +66,35 @@ func (b *builder) openSignals(ctx context.Context, c clients, s stores, agents c
 	b.onClose("learning", func(ctx context.Context) error { g.learner.Close(ctx); return nil })
 	g.trending = b.openTrending(c, s)
 	g.coRead, err = b.openCoRead(ctx, c, s.coRead)
+	if err != nil {
+		return g, err
+	}
+	g.overview, err = b.openOverview(ctx, c)
 	return g, err
+}
+
+// openOverview starts to keep what the server counts: in Redis if several servers share one, else in a
+// file. A worker answers no calls, and counts nothing for the overview.
+func (b *builder) openOverview(ctx context.Context, c clients) (*overview.Keeper, error) {
+	var store overview.Store
+	if c.redis != nil {
+		store = overview.NewRedis(c.redis, b.cfg.Redis.KeyPrefix)
+	} else {
+		dir, err := b.dataDir("")
+		if err != nil {
+			return nil, err
+		}
+		file, err := overview.OpenFile(filepath.Join(dir, overview.FileName))
+		if err != nil {
+			b.log.WarnContext(ctx, "the figures for the overview begin anew", "error", err)
+		}
+		store = file
+	}
+	keeper, err := overview.NewKeeper(store, prometheus.DefaultGatherer, b.clock, b.log)
+	if err == nil && !b.probesOnly {
+		b.background(ctx, "overview", keeper.Run)
+	}
+	return keeper, err
 }
 
 // openCoRead opens the store of co-readers: in Redis if several servers share one, else in this

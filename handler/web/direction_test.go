@@ -22,7 +22,7 @@ var filled = regexp.MustCompile(`type="|class="(?:meta soft|tags|counts|said)"|i
 func TestTextDirection(t *testing.T) {
 	t.Parallel()
 	found := 0
-	for _, page := range []string{"feed/index.html", "lab/index.html"} {
+	for _, page := range []string{"feed/index.html", "console/index.html"} {
 		text, err := fs.ReadFile(Files, page)
 		require.NoError(t, err)
 		for _, element := range elements.FindAllString(string(text), -1) {

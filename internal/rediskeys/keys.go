@@ -356,6 +356,13 @@ func (k Keys) TrendingLease() string { return k.Trending() + ":lease" }
 // Type: string. TTL: that of catalog.Retention's pauses, 10 minutes.
 func (k Keys) RetentionLease() string { return k.agent("feed:", "retention") + ":lease" }
 
+// Overview is the key of what servers counted in a minute or hour, by its length and beginning in seconds.
+// Type: hash, field = server, value = an overview.Sample as JSON. TTL: as long as it is kept, and an hour.
+// Written by server/overview.
+func (k Keys) Overview(span, begin int64) string {
+	return k.prefix + "overview:" + strconv.FormatInt(span, 10) + ":" + strconv.FormatInt(begin, 10)
+}
+
 func (k Keys) agent(kind, agent string) string {
 	if k.cluster {
 		return k.prefix + kind + "{" + agent + "}"

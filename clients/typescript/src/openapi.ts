@@ -2372,7 +2372,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/lab": {
+    "/console": {
         parameters: {
             query?: never;
             header?: never;
@@ -2380,10 +2380,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Show the decay lab for trying other parameters
-         * @description The page reads its figures from admin routes, so it asks for the admin token.
+         * Show the console, where people see how the feed runs and try other rankings
+         * @description The page reads its figures from admin routes, so it asks for the admin token. The address of earlier versions, /lab, redirects to it.
          */
-        get: operations["lab"];
+        get: operations["console"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2481,6 +2481,87 @@ export interface paths {
         get: operations["metrics"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/overview": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read what the servers did in the last hour and the last seven days
+         * @description A point for each minute of the last hour and each hour of the last seven days, of all servers
+         *     together, and the servers that run. The figures are those of the metrics, which each server
+         *     reads at the end of each minute.
+         */
+        get: operations["getOverview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/system": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the version, the stores and the settings of the server */
+        get: operations["getSystem"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/doctor": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check the dependencies of the server
+         * @description The same checks as `freshet doctor`, by the server that answers. They try writes, which they
+         *     remove, and change nothing else. They may take some seconds.
+         */
+        post: operations["postDoctor"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3480,6 +3561,108 @@ export interface components {
              */
             effect: "reload" | "restart";
         };
+        System: {
+            version: string;
+            /** @description Where items are stored: sqlite or elasticsearch. */
+            items: string;
+            /** @description Where impressions are stored: memory or redis. */
+            impressions: string;
+            /** @description Where posts are stored: off, sqlite or postgres. */
+            posts: string;
+            /** @description The settings in force, in the order of the shipped file. */
+            settings: components["schemas"]["SystemSettingsEntry"][];
+        };
+        Diagnosis: {
+            findings: components["schemas"]["DiagnosisFindingsEntry"][];
+        };
+        Overview: {
+            /**
+             * Format: date-time
+             * @description When it was read.
+             */
+            at: string;
+            /** @description The last hour. It begins with the first minute that a server has counted. */
+            minutes: components["schemas"]["OverviewPoint"][];
+            /** @description The last seven days. */
+            hours: components["schemas"]["OverviewPoint"][];
+            /** @description The servers that have counted within the last three minutes, by name. */
+            servers: components["schemas"]["OverviewServersEntry"][];
+        };
+        /** @description What all servers did in a minute or an hour. Rates and shares are those of calls for for-you and home. */
+        OverviewPoint: {
+            /** Format: date-time */
+            begin: string;
+            /**
+             * Format: double
+             * @description The time that was counted. It is less than the length of the point if servers were started in it, or if it has not ended.
+             */
+            seconds: number;
+            /**
+             * Format: int64
+             * @description Servers that have counted; 0 if none was running.
+             */
+            servers: number;
+            /**
+             * Format: double
+             * @description Calls a second.
+             */
+            refreshes: number;
+            /**
+             * Format: double
+             * @description Calls a second.
+             */
+            load_mores: number;
+            /**
+             * Format: double
+             * @description Seconds that half of the calls took at most; null if there were none.
+             */
+            p50: number | null;
+            /**
+             * Format: double
+             * @description The same of 99 calls in 100.
+             */
+            p99: number | null;
+            /**
+             * Format: double
+             * @description Share of refreshes and load_mores that failed; null if there were none.
+             */
+            errors: number | null;
+            /**
+             * Format: double
+             * @description Share of those that lacked a part.
+             */
+            degraded: number | null;
+            /**
+             * Format: double
+             * @description Share of those with fewer items than requested.
+             */
+            short: number | null;
+            /**
+             * Format: int64
+             * @description Items delivered.
+             */
+            shown: number;
+            /**
+             * Format: int64
+             * @description Accepted clicks.
+             */
+            clicks: number;
+            /**
+             * Format: double
+             * @description Clicks for each item delivered; null if there were none.
+             */
+            click_rate: number | null;
+            /**
+             * Format: double
+             * @description Seconds that the longest overdue job has been due, on average.
+             */
+            queue_delay: number;
+            /**
+             * Format: double
+             * @description Open streams, on average.
+             */
+            streams: number;
+        };
         Readiness: {
             /**
              * Format: int64
@@ -4316,6 +4499,42 @@ export interface components {
             /** Format: int64 */
             count: number;
         };
+        SystemSettingsEntry: {
+            key: string;
+            /** @description As in YAML. Secrets and credentials in addresses are masked. */
+            value: string;
+            /**
+             * @description Where the value is from: `set` in the YAML file, the environment or a flag, or a `file` that a variable `…_FILE` names.
+             * @enum {string}
+             */
+            origin: "default" | "set" | "file";
+            help: string;
+        };
+        DiagnosisFindingsEntry: {
+            /**
+             * @description `warning`: it works, but not as it should. `broken`: it does not work.
+             * @enum {string}
+             */
+            level: "ok" | "warning" | "broken";
+            what: string;
+            detail: string;
+            /** @description What to do about it; empty if there is nothing to do. */
+            fix: string;
+        };
+        OverviewServersEntry: {
+            /** @description The host, and a random text that differs at each start. */
+            name: string;
+            version: string;
+            /** Format: date-time */
+            started: string;
+            /**
+             * Format: date-time
+             * @description Until when its figures are counted.
+             */
+            counted: string;
+            /** @description Its dependencies that do not answer. */
+            down: string[];
+        };
         ReadinessDataDependenciesValue: {
             /** @enum {string} */
             state: "up" | "degraded" | "down";
@@ -4945,6 +5164,27 @@ export interface components {
             /** @constant */
             msg: "success";
             data: components["schemas"]["GetConfigDiffAnswerData"];
+        };
+        GetOverviewAnswer: {
+            /** @constant */
+            code: 0;
+            /** @constant */
+            msg: "success";
+            data: components["schemas"]["Overview"];
+        };
+        GetSystemAnswer: {
+            /** @constant */
+            code: 0;
+            /** @constant */
+            msg: "success";
+            data: components["schemas"]["System"];
+        };
+        PostDoctorAnswer: {
+            /** @constant */
+            code: 0;
+            /** @constant */
+            msg: "success";
+            data: components["schemas"]["Diagnosis"];
         };
         OpenapiAnswer: {
             /** @constant */
@@ -9230,7 +9470,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
         };
     };
-    lab: {
+    console: {
         parameters: {
             query?: never;
             header?: {
@@ -9379,6 +9619,105 @@ export interface operations {
                     "text/plain": string;
                 };
             };
+        };
+    };
+    getOverview: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The points, oldest first. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["CallID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetOverviewAnswer"];
+                };
+            };
+            400: components["responses"]["BadBody"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getSystem: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What the server that answers knows without asking others. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["CallID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetSystemAnswer"];
+                };
+            };
+            400: components["responses"]["BadBody"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    postDoctor: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was found. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["CallID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PostDoctorAnswer"];
+                };
+            };
+            400: components["responses"]["BadBody"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
         };
     };
     openapi: {

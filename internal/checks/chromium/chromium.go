@@ -10,7 +10,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -47,6 +49,8 @@ type Tab struct {
 	t      testing.TB
 	ctx    context.Context
 	screen Screen
+
+	expected []string // what errors that the page logs may contain
 }
 
 // Open starts a browser. Errors that the page logs, and uncaught exceptions, fail the test. Without
@@ -94,7 +98,9 @@ func (tab *Tab) watch() {
 		}
 		<-ended
 		for _, c := range complaints {
-			tab.t.Errorf("the page complains: %s", c)
+			if !slices.ContainsFunc(tab.expected, func(text string) bool { return strings.Contains(c, text) }) {
+				tab.t.Errorf("the page complains: %s", c)
+			}
 		}
 	})
 }
@@ -107,6 +113,9 @@ func (tab *Tab) do(what string, steps ...chromedp.Action[chromedp.Void]) {
 		tab.t.Fatalf("%s: %v", what, err)
 	}
 }
+
+// Expect allows the page to log errors that contain a text, such as the status of a refused call.
+func (tab *Tab) Expect(text string) { tab.expected = append(tab.expected, text) }
 
 // Go opens an address.
 func (tab *Tab) Go(url string) {

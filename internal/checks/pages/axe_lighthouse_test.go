@@ -105,9 +105,10 @@ func TestLighthouse(t *testing.T) {
 		bytes, elements float64
 		calls           int
 	}{
-		"":     {80_000, 2000, 35},
-		"docs": {60_000, 4000, 10},
-		"lab":  {60_000, 1500, 25},
+		"":                 {80_000, 2000, 35},
+		"docs":             {60_000, 4000, 10},
+		"console":          {90_000, 1500, 35},
+		"console#/ranking": {110_000, 1500, 40},
 	} {
 		t.Run("page "+page, func(t *testing.T) {
 			best := 0.0

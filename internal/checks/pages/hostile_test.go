@@ -79,15 +79,24 @@ func TestPagesEscapeMarkup(t *testing.T) {
 		assert.Empty(t, chromium.Eval[string](tab, injected))
 	}
 
-	tab.Go(url + "/lab")
+	tab.Go(url + "/console#/ranking")
 	tab.Until(compared)
 	tab.Until(`document.querySelector('#proposed').textContent.includes('onerror')`)
-	tab.Until(`document.querySelector('#versions').textContent.includes('onerror') && document.querySelector('#version').textContent.includes('by <img')`)
+	tab.Until(`document.querySelector('#version').textContent.includes('by <img')`)
 	assert.Empty(t, chromium.Eval[string](tab, injected))
 	chromium.Eval[any](tab, `((i) => { i.value = '`+`<img src=x>`+`'; i.dispatchEvent(new Event('input')); })(document.querySelector('#text-scale'))`)
 	assert.Empty(t, chromium.Eval[string](tab, injected))
 
-	for _, page := range []string{"/", "/lab", "/docs", "/assets/feed/feed.js"} {
+	tab.Go(url + "/docs")
+	tab.Go(url + "/console#/experiments")
+	tab.Until(`document.querySelector('#versions')?.textContent.includes('onerror') && document.querySelector('#version').textContent.includes('by <img')`)
+	assert.Empty(t, chromium.Eval[string](tab, injected))
+	tab.Go(url + "/docs")
+	tab.Go(url + "/console#/reader?agent=u_1&item=hostile")
+	tab.Until(`document.querySelector('#verdict')?.textContent.includes('onerror') && document.querySelector('#declared').textContent.includes('onerror')`)
+	assert.Empty(t, chromium.Eval[string](tab, injected))
+
+	for _, page := range []string{"/", "/console", "/docs", "/assets/feed/feed.js"} {
 		res, err := http.Get(url + page)
 		require.NoError(t, err)
 		require.NoError(t, res.Body.Close())

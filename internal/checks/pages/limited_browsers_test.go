@@ -24,7 +24,7 @@ func without(t *testing.T, a *server.App, script string) (url string) {
 		case "/without.js":
 			w.Header().Set("Content-Type", "text/javascript")
 			_, _ = w.Write([]byte(script))
-		case "/", "/lab":
+		case "/", "/console":
 			r.Header.Del("Accept-Encoding")
 			r.Header.Del("If-None-Match")
 			page := httptest.NewRecorder()
@@ -68,7 +68,7 @@ func TestPagesInLimitedBrowsers(t *testing.T) {
 			tab.Click("#compose")
 			tab.Until(`document.querySelector('#composer').open`)
 			assert.Empty(t, chromium.Eval[string](tab, `document.querySelector('#note.error')?.textContent ?? ''`))
-			tab.Go(url + "/lab")
+			tab.Go(url + "/console#/ranking")
 			tab.Until(`document.querySelectorAll('input[type=range]').length > 0`)
 		})
 	}
@@ -113,7 +113,7 @@ func TestFeedPageLongWord(t *testing.T) {
 		tab.Until(`document.querySelector('` + shown + `')`)
 		assert.LessOrEqual(t, chromium.Eval[float64](tab, `document.documentElement.scrollWidth`), 320.0, query)
 	}
-	for _, page := range []string{"/lab", "/docs"} {
+	for _, page := range []string{"/console#/ranking", "/docs", "/console#/system"} {
 		tab.Go(url + page)
 		tab.Until(`document.querySelectorAll('main section, main details, input').length > 3`)
 		assert.LessOrEqual(t, chromium.Eval[float64](tab, `document.documentElement.scrollWidth`), 320.0, page)

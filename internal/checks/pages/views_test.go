@@ -24,9 +24,10 @@ type view struct {
 }
 
 const (
-	hasCards  = `document.querySelectorAll('#items .card').length > 0 && ` + idle
-	hasRoutes = `document.querySelectorAll('article').length > 0`
-	hasLab    = `document.querySelectorAll('#current li').length > 0 && document.querySelectorAll('input[type=range]').length > 0`
+	hasCards   = `document.querySelectorAll('#items .card').length > 0 && ` + idle
+	hasRoutes  = `document.querySelectorAll('article').length > 0`
+	opened     = `!document.querySelector('main').classList.contains('waiting')`
+	hasRanking = `document.querySelectorAll('#current li').length > 0 && document.querySelectorAll('input[type=range]').length > 0`
 )
 
 // viewsOf returns all views of a demo server with a post and an author with long texts.
@@ -59,7 +60,12 @@ func viewsOf(t *testing.T, a *server.App) []view {
 		{name: "guest's post", path: at, ready: `document.querySelector('.post')`},
 		{name: "docs", path: "/docs", ready: hasRoutes},
 		{name: "route", path: "/docs", ready: hasRoutes, click: "#postFeed .parts > summary", open: `document.querySelector('#postFeed .parts').children.length === 2`},
-		{name: "lab", path: "/lab", ready: hasLab},
+		{name: "overview", path: "/console", ready: opened + ` && document.querySelector('#servers tbody')`},
+		{name: "ranking", path: "/console#/ranking", ready: hasRanking},
+		{name: "experiments", path: "/console#/experiments", ready: opened + ` && document.querySelector('#versions tbody')`},
+		{name: "a reader", path: "/console#/reader?agent=u_1&feed=home", ready: opened + ` && document.querySelectorAll('#page tbody tr').length > 5`},
+		{name: "items", path: "/console#/items", ready: opened + ` && document.querySelectorAll('#found tbody tr').length > 5`, click: "#found button", open: `!document.querySelector('#item').hidden`},
+		{name: "system", path: "/console#/system", ready: opened + ` && document.querySelector('#findings tbody') && document.querySelector('#settings tbody')`},
 	}
 }
 

@@ -1,9 +1,9 @@
 // The parameters of a ranking as the server reports them, their labels, and the scales of their
 // sliders.
 
-import { curvesFromAPI, curvesText, curvesToAPI } from '/assets/lab/curves.js';
-import { parseDuration, writeDuration } from '/assets/lab/curve.js';
-import { TABLE, within } from '/assets/lab/table.js';
+import { curvesFromAPI, curvesText, curvesToAPI } from '/assets/console/ranking/curves.js';
+import { parseDuration, writeDuration } from '/assets/console/ranking/curve.js';
+import { TABLE, within } from '/assets/console/ranking/table.js';
 
 const DAY = 86400;
 

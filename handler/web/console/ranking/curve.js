@@ -1,5 +1,9 @@
 // The decay, computed like on the server, and its chart.
 
+import { short } from '/assets/api.js';
+import { shape } from '/assets/console/charts.js';
+import { fill } from '/assets/console/tables.js';
+
 // curvesOf returns the curves that are added: one Gaussian, unless there are others.
 export function curvesOf({ curves, scale, offset, decay }) {
   return curves.length ? curves : [{ shape: 'gauss', scale, offset, decay, weight: 1 }];
@@ -32,14 +36,6 @@ function reach({ shape, scale, offset, decay }) {
 
 // LEFT has room for a label in the larger font of a phone.
 const W = 640, H = 300, LEFT = 60, BOTTOM = 34, TOP = 12, RIGHT = 14;
-const SVG = 'http://www.w3.org/2000/svg';
-
-function shape(name, attributes, text) {
-  const e = document.createElementNS(SVG, name);
-  for (const [k, v] of Object.entries(attributes)) e.setAttribute(k, v);
-  if (text !== undefined) e.textContent = text;
-  return e;
-}
 
 // draw shows both decays over the ages at which either still changes, and the curves that the
 // proposed one adds. Several curves fall within minutes and within days, so the axis then gives
@@ -78,6 +74,12 @@ export function draw(svg, current, proposed) {
   }
   svg.setAttribute('viewBox', `0 0 ${W} ${H}`);
   svg.replaceChildren(...parts);
+}
+
+// tabulate shows the same decays as figures.
+export function tabulate(table, current, proposed) {
+  const rows = [0, 600, 3600, 6 * 3600, 86400, 3 * 86400, 7 * 86400].map((s) => [span(s), short(factor(current, s)), short(factor(proposed, s))]);
+  fill(table, ['Age', 'Current ', 'Proposed '], rows);
 }
 
 function niceSpan(seconds) {

@@ -1,8 +1,8 @@
 // The curves of a proposed decay, one row of fields each.
 
 import { make } from '/assets/api.js';
-import { parseDuration, writeDuration } from '/assets/lab/curve.js';
-import { TABLE, within } from '/assets/lab/table.js';
+import { parseDuration, writeDuration } from '/assets/console/ranking/curve.js';
+import { TABLE, within } from '/assets/console/ranking/table.js';
 
 const SHAPES = ['gauss', 'exp', 'linear', 'constant'];
 const MOST = 4;

@@ -31,6 +31,14 @@ func slide(tab *chromium.Tab, key string, to int) {
 	chromium.Eval[any](tab, `((r) => { r.value = `+strconv.Itoa(to)+`; r.dispatchEvent(new Event('input')); })(document.querySelector('#range-`+key+`'))`)
 }
 
+// openSliders opens the drawer that has the sliders on a phone.
+func openSliders(tab *chromium.Tab) {
+	if chromium.Eval[bool](tab, `document.querySelector('#to-sliders').checkVisibility() && !document.querySelector('#tune').checkVisibility()`) {
+		tab.Click("#to-sliders")
+		tab.Until(`document.querySelector('#tune').checkVisibility()`)
+	}
+}
+
 // confirm presses a button and confirms its dialog.
 func confirm(tab *chromium.Tab, button string) {
 	tab.Click(button)
@@ -39,9 +47,9 @@ func confirm(tab *chromium.Tab, button string) {
 	tab.Until(`!` + confirming)
 }
 
-// labLoaded waits until the page reports that a change is done. Before that, the answers with the
+// rankingLoaded waits until the page reports that a change is done. Before that, the answers with the
 // report and the versions move the form and its buttons as they arrive.
-func labLoaded(tab *chromium.Tab, says string) {
+func rankingLoaded(tab *chromium.Tab, says string) {
 	tab.Until(`document.querySelector('#note').textContent.startsWith('` + says + `')`)
 	tab.Until(compared)
 }
@@ -51,14 +59,14 @@ func why(tab *chromium.Tab) {
 	chromium.Eval[any](tab, `document.querySelector('#why-form').elements.why.value = 'a test'`)
 }
 
-func TestLabSliders(t *testing.T) {
+func TestRankingSliders(t *testing.T) {
 	testenv.Full(t, "pages")
 	t.Parallel()
 	_, url := serve(t)
 	for _, screen := range chromium.Screens() {
 		t.Run(screen.Name, func(t *testing.T) {
 			tab := chromium.Open(t, screen)
-			tab.Go(url + "/lab")
+			tab.Go(url + "/console#/ranking")
 			tab.Until(compared)
 			assert.Equal(t, "24h", chromium.Eval[string](tab, `document.querySelector('#text-scale').value`))
 			assert.Equal(t, "100 %", chromium.Eval[string](tab, `document.querySelector('#figures dd').textContent`), "nothing is proposed yet")
@@ -81,15 +89,15 @@ func TestLabSliders(t *testing.T) {
 				slide(tab, key, to)
 			}
 			tab.Until(compared)
-			tab.Shot("lab")
+			tab.Shot("ranking")
 			assert.LessOrEqual(t, chromium.Eval[float64](tab, `document.documentElement.scrollWidth`), float64(screen.Width), "nothing is cut off at the side")
 			assert.Empty(t, chromium.Eval[[]string](tab, cutLabels), "labels of the curve that stick out of it")
 		})
 	}
 }
 
-// TestLabCurves draws several curves and their sum, and then a single Gaussian.
-func TestLabCurves(t *testing.T) {
+// TestRankingCurves draws several curves and their sum, and then a single Gaussian.
+func TestRankingCurves(t *testing.T) {
 	testenv.Full(t, "pages")
 	t.Parallel()
 	_, url := serve(t)
@@ -97,9 +105,10 @@ func TestLabCurves(t *testing.T) {
 	for _, screen := range chromium.Screens() {
 		t.Run(screen.Name, func(t *testing.T) {
 			tab := chromium.Open(t, screen)
-			tab.Go(url + "/lab")
+			tab.Go(url + "/console#/ranking")
 			tab.Until(compared)
 			assert.Equal(t, 2, chromium.Eval[int](tab, parts))
+			openSliders(tab)
 			tab.Click("[data-preset=single]")
 			tab.Until(parts + ` === 0`)
 			tab.Click("[data-preset=two]")
@@ -114,7 +123,7 @@ func TestLabCurves(t *testing.T) {
 			tab.Click("#curve-rows .row:last-child button")
 			tab.Until(parts + ` === 3`)
 			tab.Until(compared)
-			tab.Shot("lab-curves")
+			tab.Shot("ranking-curves")
 			slide(tab, "scale", 600)
 			tab.Until(parts + ` === 0 && document.querySelector('#note').textContent.includes('replaces the curves')`)
 			tab.Until(compared)
@@ -124,12 +133,12 @@ func TestLabCurves(t *testing.T) {
 	}
 }
 
-func TestLabKeyboardAndText(t *testing.T) {
+func TestRankingKeyboardAndText(t *testing.T) {
 	testenv.Full(t, "pages")
 	t.Parallel()
 	_, url := serve(t)
 	tab := chromium.Open(t, chromium.Desktop)
-	tab.Go(url + "/lab")
+	tab.Go(url + "/console#/ranking")
 	tab.Until(compared)
 	before := chromium.Eval[string](tab, `document.querySelector('#text-scale').value`)
 	chromium.Eval[any](tab, `document.querySelector('#range-scale').focus()`)
@@ -146,13 +155,13 @@ func TestLabKeyboardAndText(t *testing.T) {
 	assert.Contains(t, chromium.Eval[string](tab, `document.querySelector('#halves').textContent`), "3.5 d")
 }
 
-func TestLabLiveAndRevert(t *testing.T) {
+func TestRankingLiveAndRevert(t *testing.T) {
 	t.Parallel()
 	a, url := serveStill(t)
 	tab := chromium.Open(t, chromium.Desktop)
 	tab.Go(url + "/docs")
 	chromium.Eval[any](tab, `sessionStorage.setItem('admin', '`+adminToken+`')`)
-	tab.Go(url + "/lab")
+	tab.Go(url + "/console#/ranking")
 	tab.Until(compared)
 	slide(tab, "scale", 950)
 	slide(tab, "weight", 500)
@@ -170,15 +179,15 @@ func TestLabLiveAndRevert(t *testing.T) {
 	tab.Until(confirming)
 	assert.Regexp(t, `decay0\.56 × gauss 12m.*→ scale `, chromium.Eval[string](tab, changes))
 	assert.Regexp(t, `popularity.weight0→ 1.5`, chromium.Eval[string](tab, changes))
-	tab.Shot("lab-confirm")
+	tab.Shot("ranking-confirm")
 	tab.Click("#confirm button:first-child")
 	tab.Until(`!` + confirming)
 	assert.Equal(t, "from the configuration", chromium.Eval[string](tab, `document.querySelector('#version').textContent`), "who cancels changes nothing")
 	confirm(tab, "#live")
 	tab.Until(`document.querySelector('#version').textContent.includes('version 1, by ana')`)
-	labLoaded(tab, "Live.")
+	rankingLoaded(tab, "Live.")
 
-	// The reader's next refresh equals the list in the lab.
+	// The reader's next refresh equals the list in the view.
 	require.Len(t, strings.Fields(proposed), 20)
 	assert.Equal(t, proposed, firstPage(t, a, "u_1", 20))
 
@@ -188,30 +197,41 @@ func TestLabLiveAndRevert(t *testing.T) {
 	tab.Press("quick")
 	why(tab)
 	confirm(tab, "#save")
-	tab.Until(`document.querySelector('#report').textContent.includes('quick')`)
-	labLoaded(tab, "Saved:")
-	tab.Shot("lab-live")
+	rankingLoaded(tab, "Saved:")
+	tab.Shot("ranking-live")
+
+	// The experiments view has it, and goes back to the version before.
+	tab.Click(`#views [href="#/experiments"]`)
+	tab.Until(`document.querySelector('#report')?.textContent.includes('quick') && document.activeElement.id === 'view-title'`)
+	assert.Contains(t, chromium.Eval[string](tab, `document.querySelector('#experiment-quick').textContent`), "decay.scale ")
+	assert.Equal(t, "ana", chromium.Eval[string](tab, `document.querySelector('#why-form').elements.by.value`), "the name is kept")
+	tab.Shot("experiments")
+	tab.Click("#experiment-quick button")
+	tab.Until(compared)
+	assert.True(t, chromium.Eval[bool](tab, `!document.querySelector('#live').disabled`), "it is proposed")
+	tab.Click(`#views [href="#/experiments"]`)
+	tab.Until(`document.querySelector('#versions')?.rows.length > 2`)
 	why(tab)
-	confirm(tab, "#versions tr:nth-child(2) button:last-child")
-	tab.Until(`document.querySelector('#version').textContent.includes('version 3')`)
+	confirm(tab, "#versions tbody tr:nth-child(2) button:last-child")
+	tab.Until(`document.querySelector('#version').textContent.startsWith('Version 3')`)
 	tab.Until(`!document.querySelector('#report').textContent.includes('quick')`)
 }
 
-// TestLabSliderForEachParameter checks that the page knows the server's parameters with their
+// TestRankingSliderForEachParameter checks that the page knows the server's parameters with their
 // bounds. It also includes one that neither knows, and one that only the server knows.
-func TestLabSliderForEachParameter(t *testing.T) {
+func TestRankingSliderForEachParameter(t *testing.T) {
 	testenv.Full(t, "pages")
 	t.Parallel()
 	_, url := serve(t)
 	tab := chromium.Open(t, chromium.Desktop)
-	tab.Go(url + "/lab")
+	tab.Go(url + "/console#/ranking")
 	tab.Until(compared)
 	assert.Equal(t, len(feed.Parameters), chromium.Eval[int](tab, `[...document.querySelectorAll('.slider:has(label[for]) input[type=text]')].filter((i) => i.value).length`))
 	assert.Contains(t, chromium.Eval[string](tab, `document.querySelector('#slider-home-decay').closest('details').querySelector('summary').textContent`), "Home: ")
 	chromium.Eval[any](tab, `document.querySelector('#home-of').open = true`)
 	tab.Until(`document.querySelectorAll('#home li .move').length > 0`)
 	chromium.Eval[any](tab, `(async () => {
-		const { KNOWN, parametersOf, fromAPI, toAPI } = await import('/assets/lab/parameters.js');
+		const { KNOWN, parametersOf, fromAPI, toAPI } = await import('/assets/console/ranking/parameters.js');
 		const r = { decay: { scale: '24h', offset: '1h', decay: 0.5, floor: 0 }, popularity: { weight: 0 }, base: 0.1, novelty: { strength: 0.5, half_life: '720h' }, explore: { share: 0.05 }, home: { decay: 0.02 } };
 		document.body.dataset.known = JSON.stringify(parametersOf(r).filter(({ path }) => path in KNOWN));
 		delete KNOWN['home.decay'];
@@ -232,15 +252,15 @@ func TestLabSliderForEachParameter(t *testing.T) {
 	}
 }
 
-// TestLabManyReaders draws a sample of readers, and shows one of them.
-func TestLabManyReaders(t *testing.T) {
+// TestRankingManyReaders draws a sample of readers, and shows one of them.
+func TestRankingManyReaders(t *testing.T) {
 	testenv.Full(t, "pages")
 	t.Parallel()
 	_, url := serve(t)
 	for _, screen := range []chromium.Screen{chromium.Phone, {Name: "narrow", Width: 360, Height: 740}, chromium.Desktop} {
 		t.Run(screen.Name, func(t *testing.T) {
 			tab := chromium.Open(t, screen)
-			tab.Go(url + "/lab")
+			tab.Go(url + "/console#/ranking")
 			tab.Until(compared)
 			first := chromium.Eval[bool](tab, `!!(document.querySelector('#compare').compareDocumentPosition(document.querySelector('#tune')) & Node.DOCUMENT_POSITION_FOLLOWING)`)
 			assert.Equal(t, screen.Width < 700, first, "on a phone the lists are before the sliders")
@@ -253,23 +273,23 @@ func TestLabManyReaders(t *testing.T) {
 			reader := chromium.Eval[string](tab, `document.querySelector('`+other+`').textContent`)
 			tab.Click(other)
 			tab.Until(compared + ` && ` + list + ` !== '` + before + `'`)
-			assert.Equal(t, "Current list for "+reader+" Proposed list for "+reader, chromium.Eval[string](tab, `[...document.querySelectorAll('#lists h2')].map((h) => h.textContent).join(' ')`))
+			assert.Equal(t, "Current list for "+reader+" Proposed list for "+reader, chromium.Eval[string](tab, `[...document.querySelectorAll('#lists h3')].map((h) => h.textContent).join(' ')`))
 			assert.Equal(t, "none", chromium.Eval[string](tab, `[...document.querySelectorAll('#readers tbody tr')].find((r) => r.textContent.startsWith('u_8')).lastChild.textContent`), "a reader without interests")
 			assert.Regexp(t, `, unchanged$`, chromium.Eval[string](tab, `document.querySelector('#readers tbody tr td:nth-child(5)').textContent`), "nothing is proposed")
 			assert.LessOrEqual(t, chromium.Eval[float64](tab, `document.documentElement.scrollWidth`), float64(screen.Width), "nothing is cut off at the side")
-			tab.Shot("lab-readers")
+			tab.Shot("ranking-readers")
 		})
 	}
 }
 
-// TestLabOutdatedAnswers chooses several readers in turn while the server is slow, and
+// TestRankingOutdatedAnswers chooses several readers in turn while the server is slow, and
 // another one after a failure.
-func TestLabOutdatedAnswers(t *testing.T) {
+func TestRankingOutdatedAnswers(t *testing.T) {
 	testenv.Full(t, "pages")
 	t.Parallel()
 	_, url := serve(t)
 	tab := chromium.Open(t, chromium.Desktop)
-	tab.Go(url + "/lab")
+	tab.Go(url + "/console#/ranking")
 	tab.Until(compared)
 	chromium.Eval[any](tab, `((i) => { i.value = 'u_1 u_2 u_3'; i.dispatchEvent(new Event('input', { bubbles: true })); })(document.querySelector('#whose').elements.agent)`)
 	tab.Until(compared + ` && document.querySelectorAll('#readers tbody tr').length === 3`)

@@ -1,0 +1,61 @@
+// The shell of the console: which view the address names, and its navigation.
+// handler/web/README.md says how to add a view.
+
+import { fail, note, onToken } from '/assets/console/calls.js';
+
+// VIEWS has the module of each view by its name, which is also that of its template and its address.
+const VIEWS = {
+  overview: () => import('/assets/console/overview/overview.js'),
+  ranking: () => import('/assets/console/ranking/ranking.js'),
+  experiments: () => import('/assets/console/experiments/experiments.js'),
+  reader: () => import('/assets/console/reader/reader.js'),
+  items: () => import('/assets/console/items/items.js'),
+  system: () => import('/assets/console/system/system.js'),
+};
+
+const $ = (id) => document.getElementById(id);
+
+let leave; // ends what the current view does in the background
+let turn = 0;
+
+// place returns the view that the address names, the first one by default, and its parameters.
+function place() {
+  const [name, query] = location.hash.replace(/^#\//, '').split('?');
+  return { name: Object.hasOwn(VIEWS, name) ? name : Object.keys(VIEWS)[0], query: new URLSearchParams(query) };
+}
+
+// open shows the view that the address names.
+async function open() {
+  const mine = ++turn, { name, query } = place();
+  leave?.abort();
+  leave = new AbortController();
+  const { signal } = leave;
+  $('main').className = 'waiting';
+  $('view').replaceChildren($(`view-${name}`).content.cloneNode(true));
+  for (const link of $('views').children) {
+    if (link.hash === `#/${name}`) link.setAttribute('aria-current', 'page');
+    else link.removeAttribute('aria-current');
+  }
+  document.title = `${$('view-title').textContent} · Freshet`;
+  try {
+    const { show } = await VIEWS[name]();
+    if (mine === turn) await show(query, signal);
+  } catch (error) {
+    if (mine === turn) fail(error);
+  }
+  if (mine === turn) $('main').classList.remove('waiting');
+}
+
+addEventListener('hashchange', async () => {
+  if (!location.hash.startsWith('#/')) return; // a link within the page
+  note('');
+  scrollTo({ top: 0 });
+  await open();
+  $('view-title').focus(); // so that keyboard and screen reader begin at the new view
+});
+document.querySelector('.skip').addEventListener('click', (e) => {
+  e.preventDefault(); // the address names the view
+  $('main').focus();
+});
+onToken(open);
+open();
