@@ -48,7 +48,7 @@ var listsLengthenedBy = map[string]string{
 	"PUT /v1/agents/{agent_id}/notifications/seen": "", "PUT /v1/agents/{agent_id}/muted/notifications/{kind}": "",
 	"POST /v1/items": "", "POST /v1/items/counts": "", "PATCH /v1/items/{id}": "", "POST /v1/explain": "", "POST /v1/ranking/revert": "",
 	"POST /v1/compare": "", "POST /v1/replay": "", "POST /v1/jobs": "", "POST /v1/jobs/{id}/retry": "",
-	"POST /v1/config/reload": "",
+	"POST /v1/config/reload": "", "POST /v1/doctor": "",
 }
 
 // profileLists are the lists of a profile, each with its limit. What is learned is no list of the
