@@ -63,6 +63,8 @@ var effects = map[string]effect{
 	"timeline.cap":              atRestart,
 	"timeline.celebrity.at":     atRestart,
 	"changes.retention":         atRestart,
+	"notifications.retention":   atRestart,
+	"notifications.most":        atRestart,
 	"home.pattern":              atRestart,
 	"media.url":                 atRestart,
 	"media.memory":              atReload,

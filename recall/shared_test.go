@@ -170,8 +170,9 @@ func TestSharedDistinguishesQueries(t *testing.T) {
 	}
 	var walk func(name string, v reflect.Value, q *feed.Query)
 	walk = func(name string, v reflect.Value, q *feed.Query) {
-		// Agent and Home are for sources of home only, and co-readers change scores after recall.
-		if slices.Contains([]string{"Query.Buffer", "Query.Agent", "Query.Ranking.Home", "Query.Ranking.CoRead"}, name) {
+		// Agent and Home are for sources of home only, co-readers change scores after recall, and mutes that have
+		// ended were left out before.
+		if slices.Contains([]string{"Query.Buffer", "Query.Agent", "Query.Ranking.Home", "Query.Ranking.CoRead", "Query.Profile.MutedUntil"}, name) {
 			return
 		}
 		old := reflect.New(v.Type()).Elem()
@@ -187,6 +188,8 @@ func TestSharedDistinguishesQueries(t *testing.T) {
 			v.Set(reflect.ValueOf(append(feed.Keywords("new"), at...)))
 			differs(name, *q)
 			v.Set(reflect.ValueOf([]feed.Keyword{{Term: at[0].Term, Weight: at[0].Weight + 1}}))
+		case []feed.MutedWord:
+			v.Set(reflect.ValueOf(append([]feed.MutedWord{{Term: "new"}}, at...)))
 		case []feed.LearnedFeature:
 			for _, f := range []feed.LearnedFeature{
 				{Feature: feed.Feature{Kind: "word", Value: at[0].Value}, Evidence: at[0].Evidence},

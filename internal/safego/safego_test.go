@@ -48,7 +48,7 @@ var unguarded = map[string]int{
 	"client/upload.go":              1, // of the caller's process
 	"client/live.go":                1, // of the caller's process
 	"cmd/freshet/main.go":           1, // waits for a signal
-	"cmd/freshet/serve.go":          2, // waits for signals, and logs them; sets the garbage collector
+	"cmd/freshet/serve.go":          1, // sets the garbage collector
 	"dedup/journal/journal.go":      1, // syncs a file
 	"dedup/memory/rollover.go":      1, // waits for what is running
 	"dedup/memory/memory.go":        1, // each check is guarded
