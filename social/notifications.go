@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 )
 
 // NotificationKind says which act a [Notification] tells of.
@@ -85,7 +86,7 @@ type Notifications interface {
 // of those who join a group, on one day (UTC).
 type Notice struct {
 	Kind   NotificationKind `json:"kind"`
-	Actors []Author         `json:"actors"`           // at most three, the latest first; without Bio
+	Actors []api.PostAuthor `json:"actors"`           // at most three, the latest first
 	Count  int              `json:"count"`            // the number of all actors
 	Post   *GridCard        `json:"post,omitempty"`   // what it is about; nil for a follow, or about a group
 	Reply  *GridCard        `json:"reply,omitempty"`  // the newest reply; nil for other kinds

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/internal/convert"
 	"github.com/freshet/freshet/social"
 )
@@ -161,7 +162,7 @@ func noticesOf(box social.Inbox, p feed.Profile) (list []*notice) {
 			g.counted[n.Actor.ID] = true
 			g.Count++
 			if len(g.Actors) < noticeActors {
-				g.Actors = append(g.Actors, n.Actor)
+				g.Actors = append(g.Actors, api.PostAuthor{ID: n.Actor.ID, Name: n.Actor.Name, ImageURL: n.Actor.ImageURL})
 			}
 		}
 	}

@@ -102,6 +102,8 @@ RULES = [
     r"cannot follow or block themself",
     r"until must be after from",
     r"silent is only allowed with action refresh",
+    r"until=.* is not in the future",
+    r"bad marker: the newest notification of .* has \d+",
     r"lists are returned for one agent only",
     r"decay\.curves replaces",
     r"is a constant, which takes only a weight",

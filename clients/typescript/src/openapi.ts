@@ -2922,7 +2922,7 @@ export interface components {
         Notification: {
             kind: components["schemas"]["NotificationKind"];
             /** @description Those who did it last, the latest first. */
-            actors: components["schemas"]["NotificationActorsEntry"][];
+            actors: components["schemas"]["PostAuthor"][];
             /**
              * Format: int64
              * @description The number of all actors.
@@ -3876,11 +3876,6 @@ export interface components {
             color: string;
             /** @description Describes the image to those who do not see it. May be empty. */
             alt: string;
-        };
-        NotificationActorsEntry: {
-            id: components["schemas"]["AgentID"];
-            name?: string;
-            image_url?: string;
         };
         /** @description The group or event. Only for `invitation` and `joined`. */
         NotificationCircle: {
