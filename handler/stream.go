@@ -212,7 +212,8 @@ func (s stream) run(head []byte) {
 			drain = nil // only once: the stream continues until its share is over
 			life.Reset(s.drain.share())
 		case <-s.watch.Ready():
-			if events := s.events(); len(events) > 0 {
+			events := s.events()
+			if len(events) > 0 {
 				sent = s.push(s.chunk(events))
 			}
 		case <-beat.C:

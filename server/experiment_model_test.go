@@ -150,7 +150,8 @@ func (m *experimentModel) step() {
 	time.Sleep(time.Duration(m.rnd.IntN(5)) * time.Millisecond)
 	name := "u_" + strconv.Itoa(m.rnd.IntN(len(m.readers)))
 	r := m.readers[name]
-	switch n := m.rnd.IntN(100); {
+	n := m.rnd.IntN(100)
+	switch {
 	case n < 35:
 		m.page(name, r)
 	case n < 45:

@@ -251,7 +251,8 @@ func (r *rules) counted(reader string, news []string) int {
 	for _, id := range news {
 		by, last := "", counted[max(0, len(counted)-20):]
 		at := slices.IndexFunc(r.posts, func(p *modelPost) bool { return p.id == id })
-		if p := r.posts[at]; !r.followed(reader, p) {
+		p := r.posts[at]
+		if !r.followed(reader, p) {
 			by = p.author
 		}
 		same, strangers := 0, 0

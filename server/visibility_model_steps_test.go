@@ -103,7 +103,8 @@ func (p *people) muteCircleOrNot() {
 		id, list = p.anyAgent(), "invitations"
 	}
 	path := "/v1/agents/" + agent + "/muted/" + list + "/" + id
-	switch unmute := p.rnd.IntN(3) == 0; {
+	unmute := p.rnd.IntN(3) == 0
+	switch {
 	case unmute:
 		p.mustCall(agent, "DELETE", path, "", 200)
 		if inviter {

@@ -107,9 +107,13 @@ func (r *pageRead) withPosts(ctx context.Context, all []*notice) ([]social.Notic
 // withoutMutedWords leaves out notifications about posts of others with a word that the profile mutes. read
 // returns the cards of posts, in order.
 func withoutMutedWords(list []social.Notification, p feed.Profile, read func(ids []string) ([]social.Card, error)) ([]social.Notification, error) {
+	if len(p.MutedWords) == 0 {
+		return list, nil
+	}
 	var ids []string
 	for i := range list {
-		if id := theirPost(&list[i]); id != "" && len(p.MutedWords) > 0 {
+		id := theirPost(&list[i])
+		if id != "" {
 			ids = append(ids, id)
 		}
 	}

@@ -119,7 +119,8 @@ func (d *doctor) checkFiles(ctx context.Context, dir string) {
 		}
 	}
 	for _, f := range datadir.Databases(d.cfg, dir) {
-		switch isLacking := datadir.Lacks(f.Path); {
+		isLacking := datadir.Lacks(f.Path)
+		switch {
 		case isLacking && f.Later:
 			continue
 		case isLacking:

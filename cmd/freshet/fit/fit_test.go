@@ -65,7 +65,8 @@ func (s simulation) community() *history.Community {
 		}
 		draw := random.Float64() * sum
 		for k, i := range list {
-			if draw -= weights[k]; draw < 0 || k == len(list)-1 {
+			draw -= weights[k]
+			if draw < 0 || k == len(list)-1 {
 				c.Clicks = append(c.Clicks, history.Click{At: at, Reader: reader, Item: i})
 				past.Add(reader, i)
 				clicked[i] = append(clicked[i], at)
