@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -56,7 +57,12 @@ func (b *builder) openClients(ctx context.Context) (c clients, err error) {
 func (b *builder) openRedis(ctx context.Context) (c clients, err error) {
 	b.waitFor("redis", "")
 	connect.LogRedis(b.log)
-	client, err := connect.Redis(ctx, b.cfg)
+	var masters atomic.Pointer[redisfailover.Watch]
+	client, err := connect.Redis(ctx, b.cfg, connect.OnConnect(func(ctx context.Context, conn *redis.Conn) {
+		if watch := masters.Load(); watch != nil {
+			watch.Connected(ctx, conn)
+		}
+	}))
 	if err != nil {
 		return c, fmt.Errorf("redis.url: %w", err)
 	}
@@ -65,6 +71,7 @@ func (b *builder) openRedis(ctx context.Context) (c clients, err error) {
 	if c.masters, err = redisfailover.Open(ctx, b.cfg, client, b.log); err != nil {
 		return c, err
 	}
+	masters.Store(c.masters)
 	b.onClose("watch of masters", c.masters.Close)
 	c.breaker = breaker.NewRedis("redis", connect.RedisPatience(b.cfg), c.masters, b.log)
 	client.AddHook(c.breaker)

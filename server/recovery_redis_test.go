@@ -55,6 +55,7 @@ func TestRedisRecoveryRepeatsNothing(t *testing.T) {
 	t.Run("on another server, impressions on seen", recoversWithImpressionsOnSeen)
 	t.Run("after a restart", recoversAfterRestart)
 	t.Run("on a server without outage", recoversOnServerWithoutOutage)
+	t.Run("on a server that waited", recoversOnServerThatWaited)
 }
 
 // recoversOnAnotherServer pages on on another server.
@@ -145,6 +146,22 @@ func recoversOnServerWithoutOutage(t *testing.T) {
 		noted, err := redisbloom.NewOutageMarkers(b.clients.redis, b.cfg.Redis.KeyPrefix).Any(t.Context())
 		return err == nil && !noted
 	}, "the note is taken away")
+}
+
+// recoversOnServerThatWaited restarts Redis between two checks of a server, so that its call only waits.
+// Another server may have answered without Redis meanwhile, and the restart may have lost its note.
+func recoversOnServerThatWaited(t *testing.T) {
+	t.Parallel()
+	cfg, r := redisAlone(t)
+	a := open(t, cfg, WithClock(at(noon).Now), func(s *settings) { s.pauses.notes = time.Hour })
+	put(t, a, madeItems(100)...)
+	waitHealthy(t, a)
+	ask(t, a, refresh("u_1", 10))
+	testenv.WaitFor(t, func() bool { return len(ask(t, a, refresh("u_2", 1)).Degraded) == 0 }, "answers are complete")
+	r.Save()
+	r.Kill()
+	r.Start()
+	assert.Contains(t, ask(t, a, loadMore("u_1", 10)).Degraded, "dedup")
 }
 
 // TestRedisRestartRestoresDeliveries checks that a Redis that restarts empty under a running server

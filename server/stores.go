@@ -222,6 +222,7 @@ func (b *builder) openSpool(ctx context.Context, c clients, s *stores) error {
 			return ago, true, err
 		},
 	})
+	c.masters.Notify(s.recovery.Restarted)
 	b.background(ctx, "watch of outages", s.recovery.Run)
 	return nil
 }

@@ -89,10 +89,19 @@ func (w *Watch) checkMarkers(ctx context.Context) {
 	w.refused = err != nil && !down
 }
 
+// Restarted counts an outage that ended now. Calls that only waited for Redis meanwhile, and checks, do not
+// notice one that is short, and a restart may lose the markers of servers that did.
+func (w *Watch) Restarted() { w.extend(w.cfg.After) }
+
 // extend makes the recovery last for d beyond the next check.
 func (w *Watch) extend(d time.Duration) {
 	until := int64(time.Since(w.began) + d + 2*w.cfg.Every)
-	w.until.Store(max(until, w.until.Load()))
+	for {
+		before := w.until.Load()
+		if before >= until || w.until.CompareAndSwap(before, until) {
+			return
+		}
+	}
 }
 
 // Recovering reports whether impressions of an outage may not be recorded yet. It does not block.

@@ -131,6 +131,22 @@ func Redis(ctx context.Context, cfg configs.Config, options ...func(*redis.Unive
 	return redis.NewClient(o.Simple()), nil
 }
 
+// OnConnect is an option of [Redis]: connected is called for each new connection, before it is used.
+func OnConnect(connected func(context.Context, *redis.Conn)) func(*redis.UniversalOptions) {
+	return func(o *redis.UniversalOptions) {
+		first := o.OnConnect
+		o.OnConnect = func(ctx context.Context, conn *redis.Conn) error {
+			if first != nil {
+				if err := first(ctx, conn); err != nil {
+					return err
+				}
+			}
+			connected(ctx, conn)
+			return nil
+		}
+	}
+}
+
 // clusterClient follows redirects of the cluster, and does not also retry on each server.
 func clusterClient(o *redis.UniversalOptions) redis.UniversalClient {
 	c := o.Cluster()

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"maps"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -64,6 +65,8 @@ type Watch struct {
 	wake      chan struct{}
 	ctx       context.Context // the parent of every hold's contexts
 
+	replaced atomic.Value // func(), called when a master was replaced or restarted
+
 	mu    sync.Mutex
 	seen  map[string]time.Time // the masters' run ids, and when each last answered
 	addrs map[string]bool      // of connections since the last change
@@ -108,6 +111,16 @@ func newWatch(ctx context.Context, own, requests redis.UniversalClient, cfg conf
 
 // Client returns the client whose calls do not wait while a master is replaced.
 func (w *Watch) Client() redis.UniversalClient { return w.own }
+
+// Notify makes the watch call replaced whenever it finds that a master was replaced or restarted,
+// before a request reaches it. replaced must not block.
+func (w *Watch) Notify(replaced func()) { w.replaced.Store(replaced) }
+
+func (w *Watch) notify() {
+	if replaced, ok := w.replaced.Load().(func()); ok {
+		replaced()
+	}
+}
 
 // Close closes the connections of the watch after Run has ended.
 func (w *Watch) Close(context.Context) error { return errors.Join(w.sentinels.close(), w.own.Close()) }
@@ -167,8 +180,36 @@ func (w *Watch) compare(ids []string, now time.Time) bool {
 	if changed {
 		w.addrs = map[string]bool{w.last: true}
 		w.stop()
+		w.notify()
 	}
 	return changed
+}
+
+// Connected checks the server of a new connection, before a request uses the connection. If it is not one of
+// the masters known, it may lack recent deliveries: the connection waits as those to a new master do.
+func (w *Watch) Connected(ctx context.Context, conn redis.Cmdable) {
+	id := masterID(ctx, conn)
+	if id == "" || !w.unknown(id) {
+		return
+	}
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+	w.HoldConnection(ctx)
+}
+
+// unknown reports whether the master with this run id has not been seen; requests then wait.
+func (w *Watch) unknown(id string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_, ok := w.seen[id]
+	if ok || len(w.seen) == 0 {
+		return false
+	}
+	w.stop()
+	w.notify()
+	return true
 }
 
 // Dialled records the server of a new connection. If it is not one of those before, it is checked
@@ -242,14 +283,21 @@ func runIDs(ctx context.Context, client redis.UniversalClient) []string {
 	var mu sync.Mutex
 	var ids []string
 	_ = connect.EachMaster(ctx, client, func(ctx context.Context, c *redis.Client) {
-		info, err := connect.Info(ctx, c, "server")
-		replication, _ := connect.Info(ctx, c, "replication")
-		id := info["run_id"]
-		if err == nil && id != "" && replication["role"] != "slave" {
+		if id := masterID(ctx, c); id != "" {
 			mu.Lock()
 			defer mu.Unlock()
 			ids = append(ids, id)
 		}
 	})
 	return ids
+}
+
+// masterID returns the run id of the master that c leads to; "" if it is none, or does not tell.
+func masterID(ctx context.Context, c redis.Cmdable) string {
+	info, err := connect.Info(ctx, c, "server")
+	replication, _ := connect.Info(ctx, c, "replication")
+	if err != nil || info["redis_mode"] == "sentinel" || replication["role"] == "slave" {
+		return ""
+	}
+	return info["run_id"]
 }

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -240,6 +241,45 @@ func TestHoldBounded(t *testing.T) {
 		cfg.Server.RequestTimeout = timeout
 		assert.Equal(t, want, newWatch(t.Context(), nil, nil, cfg, slog.New(slog.DiscardHandler)).hold)
 	}
+}
+
+// TestRestartKnownBeforeCall restarts Redis: before the first call on a new connection, the restart is known,
+// and requests wait. Further connections to the same process change nothing.
+func TestRestartKnownBeforeCall(t *testing.T) {
+	r := testenv.StartRedis(t)
+	cfg := configs.Default()
+	cfg.Redis.URL = testenv.RedisAt([]string{r.Addr})
+	var w *Watch
+	client, err := connect.Redis(t.Context(), cfg, connect.OnConnect(func(ctx context.Context, conn *redis.Conn) {
+		if w != nil {
+			w.Connected(ctx, conn)
+		}
+	}))
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = client.Close() })
+	w, err = Open(t.Context(), cfg, client, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, w.Close(t.Context())) })
+	known := 0
+	w.Notify(func() { known++ })
+
+	require.NoError(t, client.Ping(t.Context()).Err(), "no master is known yet")
+	require.False(t, w.compare(w.ids(t.Context()), time.Now()))
+	redial(t.Context(), client)
+	require.NoError(t, client.Ping(t.Context()).Err())
+	require.Zero(t, known, "the same process")
+	r.Kill()
+	r.Start()
+	testenv.WaitFor(t, func() bool { return client.Ping(t.Context()).Err() == nil }, "Redis to answer")
+	assert.Equal(t, 1, known)
+	assert.NotZero(t, w.waiting())
+	w.release()
+	require.True(t, w.compare(w.ids(t.Context()), time.Now()))
+	w.release()
+	redial(t.Context(), client)
+	require.NoError(t, client.Ping(t.Context()).Err())
+	assert.Equal(t, 2, known, "by the check")
+	assert.Zero(t, w.waiting())
 }
 
 // TestClusterMasters checks that a cluster has three masters, from the address of one node.

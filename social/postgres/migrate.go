@@ -123,12 +123,15 @@ func (t *turn) SessionLock(ctx context.Context, conn *sql.Conn) error {
 			return err
 		}
 	}
-	err := raiseSequence(ctx, conn)
+	var err error
+	if t.limited {
+		_, err = conn.ExecContext(ctx, `SELECT set_config(name, CASE name WHEN 'lock_timeout' THEN $1 ELSE '0' END, false) `+limits, strconv.FormatInt(tableWait.Milliseconds(), 10))
+	}
+	if err == nil {
+		err = raiseSequence(ctx, conn)
+	}
 	if err == nil && t.blocked > 0 {
 		err = periodic.Pause(ctx, blockedPause)
-	}
-	if err == nil && t.limited {
-		_, err = conn.ExecContext(ctx, `SELECT set_config(name, CASE name WHEN 'lock_timeout' THEN $1 ELSE '0' END, false) `+limits, strconv.FormatInt(tableWait.Milliseconds(), 10))
 	}
 	if err != nil {
 		return errors.Join(err, t.SessionUnlock(context.WithoutCancel(ctx), conn))

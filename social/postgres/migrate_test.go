@@ -124,7 +124,8 @@ func TestMigrateLetsOthersPass(t *testing.T) {
 // transaction reads a table. The limits apply again to later calls.
 func TestMigrateOutlastsTimeLimits(t *testing.T) {
 	t.Parallel()
-	const limits = "&statement_timeout=100&idle_in_transaction_session_timeout=100&lock_timeout=5000"
+	// Less than tableWait, and enough for the queries before the limits are lifted on a busy machine.
+	const limits = "&statement_timeout=250&idle_in_transaction_session_timeout=100&lock_timeout=5000"
 	address := testenv.Postgres(t)
 	reasons, migrated := make(chan error, 100), make(chan error, 1)
 	s, err := New(t.Context(), Config{URL: address + limits + "&pool_max_conns=2", Waits: func(err error) { reasons <- err }}, social.Options{})
@@ -151,7 +152,7 @@ func TestMigrateOutlastsTimeLimits(t *testing.T) {
 		conn, err := s.db.pool.Acquire(t.Context())
 		require.NoError(t, err)
 		defer conn.Release()
-		for name, want := range map[string]string{"statement_timeout": "100ms", "idle_in_transaction_session_timeout": "100ms", "lock_timeout": "5s"} {
+		for name, want := range map[string]string{"statement_timeout": "250ms", "idle_in_transaction_session_timeout": "100ms", "lock_timeout": "5s"} {
 			var limit string
 			require.NoError(t, conn.QueryRow(t.Context(), `SELECT current_setting($1)`, name).Scan(&limit))
 			require.Equal(t, want, limit, name)

@@ -70,10 +70,8 @@ func TestProveEmbedded(t *testing.T) {
 	judge(t, Embedded(), prove.Place{}, nil)
 }
 
-// TestProveServices does the same with two servers, and a Redis that is killed, too. Its schedule is that of
-// processes, so no two runs are equal: it is a test of the full run.
+// TestProveServices does the same with two servers, and a Redis that is killed, too.
 func TestProveServices(t *testing.T) {
-	testenv.Full(t, "kills")
 	t.Parallel()
 	module, err := stores.BloomModule(t.Context(), testenv.RedisURL(t))
 	require.NoError(t, err)
