@@ -96,7 +96,7 @@ func (w *world) asGuest(t *testing.T, r route) {
 		seen := got.one(t, "a guest's call")
 		isAgent(t, seen, "", "a guest's call")
 		assert.Empty(t, seen.Header["Authorization"])
-		if r.who == agents || r.who == owners {
+		if r.who == agents || r.who == owners || r.who == callers {
 			assert.Equal(t, http.StatusUnauthorized, got.status, "%s", got.body)
 		} else {
 			assert.NotEqual(t, http.StatusUnauthorized, got.status, "%s", got.body)

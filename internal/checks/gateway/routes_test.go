@@ -20,6 +20,7 @@ type route struct {
 const (
 	agents  = "agents"  // readers only
 	owners  = "owners"  // a reader, or an admin on their behalf
+	callers = "callers" // readers and admins, about nobody's data in particular
 	anybody = "anybody" // also guests
 	guests  = "guests"  // without identification
 	inside  = "inside"  // admins, and routes that are not for apps
@@ -46,7 +47,7 @@ func (w *world) routes(victims map[string]string) []route {
 			all = append(all, route{strings.ToUpper(method), fill(w.t, path, victims), who(path, op.Security)})
 		}
 	}
-	for _, group := range []string{agents, owners, anybody, guests, inside} {
+	for _, group := range []string{agents, owners, callers, anybody, guests, inside} {
 		require.True(w.t, slices.ContainsFunc(all, func(r route) bool { return r.who == group }), "no route is for %s", group)
 	}
 	slices.SortFunc(all, func(a, b route) int { return strings.Compare(a.path+a.method, b.path+b.method) })
@@ -66,6 +67,8 @@ func who(path string, security []map[string][]string) string {
 	switch {
 	case schemes["nobody"]:
 		return anybody
+	case schemes["agent"] && schemes["adminToken"] && !strings.Contains(path, "{"):
+		return callers
 	case schemes["agent"] && schemes["adminToken"]:
 		return owners
 	case schemes["agent"]:
@@ -107,7 +110,7 @@ func (w *world) fixture() map[string]string {
 		"media/{key}": "0123456789abcdef0123456789abcdef.jpg", "items/{id}": "item-1", "promoted/{id}": "item-1",
 		"jobs/{id}": "1", "assets/{path}": "feed/index.html",
 		"authors/{author}": "u_friend", "tags/{tag}": "ads", "items/{item}": "item-1",
-		"circles/{circle}": "rowers",
+		"circles/{circle}": "rowers", "words/{word}": "spoiler", "notifications/{kind}": "like",
 	}
 }
 
@@ -133,7 +136,7 @@ func (r route) body() []byte {
 		"/v1/events": `{"events":[{"type":"click","item_id":"item-1"}]}`,
 		"/v1/posts":  `{"caption":"Mine"}`, "/v1/circles/rowers": `{"name":"Rowers, no more"}`,
 		"/v1/authors/u_victim": `{"name":"Evil"}`, "/v1/agents/u_victim/profile": `{"interests":{"evil":1}}`,
-		"/v1/agents/u_victim/following": `{"authors":["u_evil"]}`,
+		"/v1/agents/u_victim/following": `{"authors":["u_evil"]}`, "/v1/authors/cards": `{"authors":["u_victim"]}`,
 		"/v1/ranking":                   `{}`, "/v1/promoted/item-1": `{}`, "/v1/items": `{"id":"item-2","title":"Two","update_time":1772791200}`,
 		"/v1/items/item-1": `{"title":"Evil"}`,
 	}

@@ -106,7 +106,7 @@ func TestLighthouse(t *testing.T) {
 		calls           int
 	}{
 		"":                 {80_000, 2000, 35},
-		"docs":             {60_000, 4000, 10},
+		"docs":             {80_000, 6000, 10},
 		"console":          {90_000, 1500, 35},
 		"console#/ranking": {110_000, 1500, 40},
 	} {
