@@ -82,20 +82,29 @@ func orNil[T any](list []T) []T {
 	return list
 }
 
-// tidy drops the ends of values that are not in their lists, and what is empty.
+// tidy drops the ends of values that are not in their lists, and what is empty. An end of a tag is one of
+// each of its spellings in the list.
 func (e *MuteEnds) tidy(p *Profile) {
 	for _, of := range []struct {
 		ends *map[string]time.Time
 		list []string
-	}{{&e.Authors, p.MutedAuthors}, {&e.Tags, p.MutedTags}, {&e.Items, p.MutedItems}} {
+		same func(string) string
+	}{{&e.Authors, p.MutedAuthors, itself}, {&e.Tags, p.MutedTags, terms.Fold}, {&e.Items, p.MutedItems, itself}} {
 		if len(*of.ends) == 0 {
 			*of.ends = nil
 			continue
 		}
-		known := setOf(of.list, itself)
+		given := map[string]time.Time{}
+		for _, value := range slices.Sorted(maps.Keys(*of.ends)) {
+			given[of.same(value)] = (*of.ends)[value]
+		}
 		kept := map[string]time.Time{}
-		for value, end := range *of.ends {
-			if known[value] && !end.IsZero() {
+		for _, value := range of.list {
+			end, there := (*of.ends)[value]
+			if !there {
+				end = given[of.same(value)]
+			}
+			if !end.IsZero() {
 				kept[value] = end.UTC()
 			}
 		}
@@ -159,15 +168,18 @@ func checkMutedWords(muted []MutedWord) error {
 }
 
 // MuteWord mutes a word until a time, zero for ever, and reports whether that changes the profile. It
-// replaces the end of a mute of the same words. If there is no room, the error wraps [ErrLimit]. It
+// replaces the ends of all mutes of the same words. If there is no room, the error wraps [ErrLimit]. It
 // does not modify the list in place.
 func (p *Profile) MuteWord(term string, until time.Time) (changed bool, err error) {
 	muted := slices.Clone(p.MutedWords)
-	at := slices.IndexFunc(muted, func(w MutedWord) bool { return w.Same(term) })
-	if at >= 0 {
-		changed = !muted[at].Until.Equal(until)
-		muted[at].Until = until
-	} else {
+	there := false
+	for i := range muted {
+		if muted[i].Same(term) {
+			changed = changed || !muted[i].Until.Equal(until)
+			muted[i].Until, there = until, true
+		}
+	}
+	if !there {
 		changed, muted = true, append(muted, MutedWord{Term: term, Until: until})
 	}
 	if checkMutedWords(muted) != nil {

@@ -62,6 +62,11 @@ func TestMutedWordsParsed(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, feed.Profile{MutedTags: []string{"go"}, MutedUntil: feed.MuteEnds{Tags: map[string]time.Time{"go": time.Date(2026, 3, 7, 0, 0, 0, 0, time.UTC)}}}, p, "an end without a mute is dropped")
 
+	p, err = feed.ParseProfile([]byte(`{"muted_tags":["Go","go","rust"],"muted_until":{"tags":{"GO":"2026-03-07T00:00:00Z"}}}`))
+	require.NoError(t, err)
+	end := time.Date(2026, 3, 7, 0, 0, 0, 0, time.UTC)
+	require.Equal(t, map[string]time.Time{"Go": end, "go": end}, p.MutedUntil.Tags, "a tag is the same in any spelling")
+
 	many := make([]string, feed.MaxMutedWords+1)
 	for i := range many {
 		many[i] = fmt.Sprintf(`{"term":"w%d"}`, i)
@@ -106,6 +111,11 @@ func TestMuteWord(t *testing.T) {
 		require.Equal(t, step.changed, changed, step.term)
 		require.Equal(t, step.want, p.MutedWords)
 	}
+	p.MutedWords = []feed.MutedWord{{"x", later}, {Term: "Star Wars"}, {Term: "star-wars"}}
+	changed, err := p.MuteWord("STAR WARS", later)
+	require.NoError(t, err)
+	require.True(t, changed)
+	require.Equal(t, []feed.MutedWord{{"x", later}, {"Star Wars", later}, {"star-wars", later}}, p.MutedWords, "none of the same words stays muted for longer")
 	require.False(t, p.UnmuteWord("star"))
 	require.True(t, p.UnmuteWord("star wars"))
 	require.True(t, p.UnmuteWord("X"))
@@ -114,7 +124,7 @@ func TestMuteWord(t *testing.T) {
 		_, err := p.MuteWord(fmt.Sprint("w", i), time.Time{})
 		require.NoError(t, err)
 	}
-	_, err := p.MuteWord("more", time.Time{})
+	_, err = p.MuteWord("more", time.Time{})
 	require.ErrorIs(t, err, feed.ErrLimit)
 	require.Len(t, p.MutedWords, feed.MaxMutedWords)
 }

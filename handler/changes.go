@@ -134,7 +134,7 @@ func (q *changesCall) lines() error {
 		for _, c := range page.Changes {
 			out = append(out, changeLine(c)...)
 		}
-		q.begin(ndjsonLines)
+		q.begin(ndjsonLines, forCaller)
 		q.send(append(out, changeLine(social.Change{Cursor: page.Next})...))
 		return nil
 	}
@@ -157,9 +157,8 @@ func (q *changesCall) events() error {
 		}
 		var out []byte
 		if !q.started {
-			q.gin.Writer.Header()["Cache-Control"], q.gin.Writer.Header()["X-Accel-Buffering"] = uncompressed, unbuffered
-			q.gin.Writer.Header()["Connection"] = closing
-			q.begin(eventStream)
+			q.gin.Writer.Header()["X-Accel-Buffering"], q.gin.Writer.Header()["Connection"] = unbuffered, closing
+			q.begin(eventStream, uncompressed)
 			out = fmt.Appendf(out, "retry: %d\n", about(reconnect).Milliseconds())
 		}
 		for _, c := range page.Changes {
@@ -171,7 +170,7 @@ func (q *changesCall) events() error {
 			out = appendEvent(out, "cursor", social.Change{Cursor: page.Next})
 		}
 		q.started = true
-		if !q.send(out) {
+		if !q.send(out) || q.gin.Request.Method == http.MethodHead {
 			return nil
 		}
 		if !page.More && q.pause(life.C) != nil {
@@ -184,10 +183,12 @@ func appendEvent(out []byte, name string, c social.Change) []byte {
 	return fmt.Appendf(out, "id: %s\nevent: %s\ndata: %s\n", c.Cursor, name, changeLine(c))
 }
 
-// begin sends the head of the answer.
-func (q *changesCall) begin(kind []string) {
-	q.gin.Writer.Header()["Content-Type"] = kind
-	q.gin.Writer.Header()["X-Content-Type-Options"] = noSniff
+// begin sends the head of the answer, which no cache may store.
+func (q *changesCall) begin(kind, cached []string) {
+	h := q.gin.Writer.Header()
+	h["Content-Type"], h["Cache-Control"] = kind, cached
+	h.Add("Vary", callerHeaders)
+	h["X-Content-Type-Options"] = noSniff
 	q.gin.Writer.WriteHeader(http.StatusOK)
 	q.gin.Writer.WriteHeaderNow()
 }

@@ -173,6 +173,25 @@ func TestChangesPlaces(t *testing.T) {
 	}
 }
 
+// TestChangesHead checks that a HEAD call ends at once, as it takes no place among the streams, and that no cache
+// may store the answer.
+func TestChangesHead(t *testing.T) {
+	s := openChanges(t, nil)
+	s.follow("ann")
+	for _, accept := range []string{"text/event-stream", "application/x-ndjson"} {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodHead, changesPath+"?after=oldest&wait=30s", nil)
+		r.Header.Set("Accept", accept)
+		name, value, _ := strings.Cut(asAdmin, ": ")
+		r.Header.Set(name, value)
+		w := httptest.NewRecorder()
+		s.Config.Handler.ServeHTTP(w, r)
+		require.Equal(t, http.StatusOK, w.Code)
+		require.Equal(t, accept, w.Header().Get("Content-Type"))
+		require.Contains(t, w.Header().Get("Cache-Control"), "private, no-store", "it is the admin's alone, and the next one differs")
+		require.Contains(t, w.Header().Values("Vary"), callerHeaders)
+	}
+}
+
 func TestChangesRefused(t *testing.T) {
 	s := openChanges(t, nil)
 	for query, status := range map[string]int{

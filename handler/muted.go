@@ -90,11 +90,12 @@ func (l mutedList) mute(p *feed.Profile, value string, until time.Time) (changed
 		return p.MuteWord(value, until)
 	}
 	list, ends := l.of(p)
-	at := slices.IndexFunc(*list, func(one string) bool { return l.same(one, value) })
+	values := []string{value}
+	there := slices.DeleteFunc(slices.Clone(*list), func(one string) bool { return !l.same(one, value) })
 	switch {
-	case at >= 0:
-		value = (*list)[at]
-		changed = !(*ends)[value].Equal(until)
+	case len(there) > 0:
+		values = there
+		changed = slices.ContainsFunc(there, func(one string) bool { return !(*ends)[one].Equal(until) })
 	case l == "items":
 		changed, err = p.MuteItems([]string{value})
 	case len(*list) >= feed.MaxMutes:
@@ -103,7 +104,7 @@ func (l mutedList) mute(p *feed.Profile, value string, until time.Time) (changed
 		*list, changed = append(slices.Clip(*list), value), true
 	}
 	if changed {
-		endAt(ends, []string{value}, until)
+		endAt(ends, values, until)
 	}
 	return changed, err
 }

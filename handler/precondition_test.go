@@ -179,6 +179,13 @@ func TestMuteConcurrentDevices(t *testing.T) {
 	require.Equal(t, 400, device(c, "PUT", "/v1/agents/u_1/muted/tags/", "").status)
 	require.Equal(t, 400, device(c, "PUT", "/v1/agents/u_1/muted/tags/"+strings.Repeat("x", 257), "").status)
 
+	require.Equal(t, 200, device(c, "PATCH", "/v1/agents/u_1/profile", `{"muted_tags":["b","Spelt","spelt"]}`).status)
+	for _, changes := range []string{"true", "false"} {
+		require.Contains(t, string(device(c, "PUT", "/v1/agents/u_1/muted/tags/SPELT?until=2100-01-01T00:00:00Z", "").body), `"changed":`+changes)
+	}
+	p, _ = profileOf(t, c)
+	require.Len(t, p.MutedUntil.Tags, 2, "no spelling stays muted for longer")
+
 	require.Equal(t, 200, device(c, "DELETE", "/v1/agents/u_1/profile", "").status)
 	require.Contains(t, string(device(c, "DELETE", "/v1/agents/u_1/muted/authors/x", "").body), `"changed":false`)
 	require.Equal(t, 404, device(c, "GET", "/v1/agents/u_1/profile", "").status, "nothing to undo makes no profile")

@@ -50,7 +50,8 @@ type Options struct {
 	// KeepChanges is how long each [Change] is kept; 0 writes none.
 	KeepChanges time.Duration
 	// KeepNotifications is how long each [Notification] is kept; 0 writes none. Of one agent about the
-	// newest MostNotifications are kept, by default [DefaultNotifications].
+	// newest MostNotifications are kept, by default [DefaultNotifications]: of each kind a sixth of that
+	// whatever there is of others, and then of one actor a tenth at most.
 	KeepNotifications time.Duration
 	MostNotifications int
 	// Notified is called after a write that may have changed the notifications of some agents, or what

@@ -81,7 +81,7 @@ func (r *round) readInboxes(ctx context.Context, watches []*Watch) error {
 				err = nil
 			}
 			if err == nil {
-				boxes[i].List, err = withoutMutedWords(boxes[i].List, profiles[i], func(ids []string) ([]social.Card, error) {
+				boxes[i].List, err = withoutMutedContent(boxes[i].List, profiles[i], func(ids []string) ([]social.Card, error) {
 					return r.w.stores.Posts.CardsOf(ctx, convert.Each(ids, func(id string) social.Asked { return social.Asked{Reader: agent, ID: id} }))
 				})
 			}

@@ -38,8 +38,8 @@ type NoticesRequest struct {
 }
 
 // Notifications reads a page. All of an agent's notifications are read, which are bounded, and grouped. What
-// stands, and what the agent may know of, the store decides at each read. Authors and threads that the
-// agent's profile mutes are left out. Errors wrap [feed.ErrBadID], [feed.ErrBadLimit], [feed.ErrInvalid],
+// stands, and what the agent may know of, the store decides at each read. Authors, threads, tags and words
+// that the agent's profile mutes are left out. Errors wrap [feed.ErrBadID], [feed.ErrBadLimit], [feed.ErrInvalid],
 // [feed.ErrForbidden] or [social.ErrUnavailable].
 func (t *Timelines) Notifications(ctx context.Context, r NoticesRequest) (page social.NoticePage, err error) {
 	after, err := parseNoticeCursor(r.After)
@@ -53,7 +53,7 @@ func (t *Timelines) Notifications(ctx context.Context, r NoticesRequest) (page s
 		err = read.readProfile(ctx)
 	}
 	if err == nil {
-		box.List, err = withoutMutedWords(box.List, read.profile, func(ids []string) ([]social.Card, error) {
+		box.List, err = withoutMutedContent(box.List, read.profile, func(ids []string) ([]social.Card, error) {
 			return t.stores.Posts.Cards(ctx, r.Agent, convert.Each(ids, func(id string) social.PostVersion { return social.PostVersion{ID: id} }))
 		})
 	}
@@ -104,10 +104,10 @@ func (r *pageRead) withPosts(ctx context.Context, all []*notice) ([]social.Notic
 	return list, nil
 }
 
-// withoutMutedWords leaves out notifications about posts of others with a word that the profile mutes. read
-// returns the cards of posts, in order.
-func withoutMutedWords(list []social.Notification, p feed.Profile, read func(ids []string) ([]social.Card, error)) ([]social.Notification, error) {
-	if len(p.MutedWords) == 0 {
+// withoutMutedContent leaves out notifications about posts of others with a tag or a word that the profile mutes.
+// read returns the cards of posts, in order.
+func withoutMutedContent(list []social.Notification, p feed.Profile, read func(ids []string) ([]social.Card, error)) ([]social.Notification, error) {
+	if len(p.MutedWords)+len(p.MutedTags) == 0 {
 		return list, nil
 	}
 	var ids []string
@@ -128,7 +128,10 @@ func withoutMutedWords(list []social.Notification, p feed.Profile, read func(ids
 	}
 	refusals, muted := p.Refusals(), map[string]bool{}
 	for i := range cards {
-		_, muted[ids[i]] = refusals.Word(cards[i].Texts())
+		title, caption, tags := cards[i].Texts()
+		_, tagged := refusals.Tag(tags)
+		_, worded := refusals.Word(title, caption, tags)
+		muted[ids[i]] = tagged || worded
 	}
 	return slices.DeleteFunc(list, func(n social.Notification) bool { return muted[theirPost(&n)] }), nil
 }

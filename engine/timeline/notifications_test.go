@@ -116,6 +116,35 @@ func TestNotificationsGrouped(t *testing.T) {
 	require.Equal(t, []string{"catalog"}, page.Degraded)
 }
 
+// TestNotificationsWithMutedContent checks that tags and words that the reader mutes leave out replies and
+// mentions with them, but not what others do with the reader's own posts, on pages and in streams.
+func TestNotificationsWithMutedContent(t *testing.T) {
+	t.Parallel()
+	w := newWatching(t, 0)
+	n := told{w.Network}
+	own := n.PostAs(social.Post{Author: "r", Caption: "own zebra", Tags: []string{"Zoo"}, Audience: public}).ID
+	n.likes(own, "a")
+	n.Advance(time.Second)
+	n.PostAs(social.Post{Author: "b", Caption: "look", Tags: []string{"zoo"}, ReplyTo: own})
+	n.Advance(time.Second)
+	n.PostAs(social.Post{Author: "c", Caption: "a zebra", Mentions: []string{"r"}, Audience: public})
+	like, reply, mention := "like 1 a own zebra *", "reply 1 b own zebra look *", "mention 1 c a zebra *"
+	for _, of := range []struct {
+		mutes feed.Profile
+		want  []string
+	}{
+		{feed.Profile{}, []string{mention, reply, like}},
+		{feed.Profile{MutedTags: []string{"ZOO"}}, []string{mention, like}},
+		{feed.Profile{MutedWords: []feed.MutedWord{{Term: "zebra"}}}, []string{reply, like}},
+		{feed.Profile{MutedWords: []feed.MutedWord{{Term: "zoo"}}}, []string{mention, like}},
+		{feed.Profile{MutedTags: []string{"zoo"}, MutedWords: []feed.MutedWord{{Term: "zebra"}}}, []string{like}},
+	} {
+		n.Reader = of.mutes
+		n.has(len(of.want), of.want...)
+		w.unread(w.watch("r"), len(of.want))
+	}
+}
+
 func TestNotificationsBadCursor(t *testing.T) {
 	t.Parallel()
 	n := enginetest.NewNetwork(t)

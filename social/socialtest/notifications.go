@@ -284,6 +284,29 @@ func notificationsKept(e *env) {
 	require.Less(e, len(e.inbox("a")), mostNotifications/2)
 }
 
+// notificationsCrowded checks that neither many acts of one kind nor those of one agent, who deletes what they
+// write, remove the notifications of what others did.
+func notificationsCrowded(e *env) {
+	p := e.post("a", public())
+	reply := e.reply("c", p.ID)
+	e.pass(time.Second)
+	e.follow("d", "a")
+	for range 3 * mostNotifications {
+		e.ok(e.DeletePost(e.ctx, e.reply("b", p.ID).ID, "b", here))
+	}
+	e.hasTold("a", "follow d", "reply c "+p.ID+" "+reply.ID)
+	for i := range 3 * mostNotifications {
+		e.likesNow(fmt.Sprintf("f%03d", i), p.ID)
+	}
+	told := e.inbox("a")
+	require.Len(e, told, mostNotifications+2)
+	require.Equal(e, []string{"follow d", "reply c " + p.ID + " " + reply.ID}, told[mostNotifications:])
+	for range 3 * mostNotifications { // they stand
+		e.reply("b", p.ID)
+	}
+	require.Contains(e, e.inbox("a"), "reply c "+p.ID+" "+reply.ID)
+}
+
 // notifiedByMany has agents on two servers notify two others at once, while these read: no notification appears
 // below one that was there before.
 func notifiedByMany(e *env) {

@@ -139,6 +139,7 @@ var checks = []check{
 	{"Notifications/seen", seenMarker},
 	{"Notifications/again", notifiedAgain},
 	{"Notifications/kept", notificationsKept},
+	{"Notifications/crowded", notificationsCrowded},
 	{"Notifications/by many at once", notifiedByMany},
 	{"Follows", follows},
 	{"Follows/server", followServer},

@@ -15,7 +15,7 @@ const (
 	// notify an agent again and again with one like.
 	notifyAgainAfter = 24 * time.Hour
 	// trimEvery is after how many writes that notify an agent the oldest notifications are removed.
-	trimEvery = 16
+	trimEvery = 32
 )
 
 // notice is a notification to be written.
@@ -79,7 +79,8 @@ func (t *Tx) writeNotices() {
 	t.later(openInboxes, told)
 	again := min(notifyAgainAfter, t.opts.KeepNotifications)
 	t.later(notifyText, social.Stamp(t.now), social.Stamp(t.now.Add(-again)), Table{agents, kinds, objects, actors, posts})
-	t.later(trimText, told, t.opts.MostNotifications-1, trimEvery)
+	ofKind, ofActor := shares(t.opts.MostNotifications)
+	t.later(trimText, told, t.opts.MostNotifications, trimEvery, ofKind, ofActor)
 }
 
 const openInboxes = `INSERT INTO inboxes AS i (agent, number, seen) SELECT d.agent, 1, 0 FROM unnest($1::text[]) d (agent) WHERE true ORDER BY d.agent
@@ -95,11 +96,22 @@ const notifyText = `INSERT INTO notifications AS n (agent, kind, object, actor, 
 
 const notificationKey = `agent, kind, object, actor, post`
 
-// trimText removes the oldest notifications of the agents $1, those before the one with $2 newer ones, after
-// each $3 writes to an inbox.
-var trimText = deleting(notificationKey, `notifications x JOIN (SELECT i.agent,
-	(SELECT y.number FROM notifications y WHERE y.agent = i.agent ORDER BY y.number DESC LIMIT 1 OFFSET $2) AS lowest
-	FROM inboxes i WHERE i.agent = ANY ($1) AND i.number % $3 = 0) o ON x.agent = o.agent AND x.number < o.lowest`)
+// trimText removes notifications of agents who have more than $2, those of $1, after each $3 writes to an inbox:
+// of one actor all but the newest $5, so that nobody fills an inbox alone, also not with acts that are undone; then
+// of all but the newest those that are not among the newest $4 of their kind, so that a crowd of likes removes no
+// replies. See [keptOf].
+var trimText = deleting(notificationKey, `notifications x JOIN (SELECT r.*,
+		row_number() OVER (PARTITION BY r.agent, r.much ORDER BY r.number DESC) AS newest,
+		row_number() OVER (PARTITION BY r.agent, r.kind, r.much ORDER BY r.number DESC) AS of_kind
+		FROM (SELECT n.agent, n.kind, n.object, n.actor, n.post, n.number, count(*) OVER (PARTITION BY n.agent) AS kept,
+			row_number() OVER (PARTITION BY n.agent, n.actor ORDER BY n.number DESC) > $5 AS much
+			FROM notifications n JOIN inboxes i ON i.agent = n.agent WHERE i.agent = ANY ($1) AND i.number % $3 = 0) r) o
+	ON o.agent = x.agent AND o.kind = x.kind AND o.object = x.object AND o.actor = x.actor AND o.post = x.post
+	AND o.kept > $2 AND (o.much OR o.newest > $2 AND o.of_kind > $4)`)
+
+// shares returns how many of an agent's notifications are kept of each kind whatever there is of others, and how
+// many of one actor if there are more than most in all.
+func shares(most int) (ofKind, ofActor int) { return most / 6, most / 10 }
 
 // purgeNotifications removes at most n notifications that are older than they are kept.
 func (t *Tx) purgeNotifications(n int) int {

@@ -28,13 +28,36 @@ func (s *Store) Notifications(ctx context.Context, agent string) (box social.Inb
 			n, err := scanNotification(scan)
 			box.List = append(box.List, n)
 			return err
-		}, standingText, agent, social.Stamp(now.Add(-s.opts.KeepNotifications)), s.opts.MostNotifications, now.Unix(), social.Stamp(now))
-		box.List = q.tellable(agent, box.List)
+		}, standingText, agent, social.Stamp(now.Add(-s.opts.KeepNotifications)), 3*s.opts.MostNotifications, now.Unix(), social.Stamp(now))
+		box.List = q.tellable(agent, keptOf(box.List, s.opts.MostNotifications))
 	})
 	if err != nil {
 		return social.Inbox{}, s.failed(ctx, "read notifications", err)
 	}
 	return box, nil
+}
+
+// keptOf returns those of an agent's notifications, the newest first, that [trimText] keeps. Some more are stored
+// until it runs.
+func keptOf(list []social.Notification, most int) []social.Notification {
+	ofKind, ofActor := shares(most)
+	kinds, actors := map[social.NotificationKind]int{}, map[string]int{}
+	if len(list) <= most {
+		return list
+	}
+	kept, newest := list[:0], 0
+	for _, n := range list {
+		actors[n.Actor.ID]++
+		if actors[n.Actor.ID] > ofActor {
+			continue
+		}
+		newest++
+		kinds[n.Kind]++
+		if newest <= most || kinds[n.Kind] <= ofKind {
+			kept = append(kept, n)
+		}
+	}
+	return kept
 }
 
 func scanNotification(scan Scan) (n social.Notification, err error) {

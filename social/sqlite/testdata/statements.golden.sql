@@ -1330,14 +1330,24 @@ SELECT p.author, p.origin, p.reach, p.reply, p.react, coalesce(a.delivery, 'push
 DELETE FROM jobs WHERE (id) IN (SELECT x.id FROM jobs x WHERE state = 'completed' AND finished <= ? - ? ORDER BY finished LIMIT +?);
 
 -- trimText
-DELETE FROM notifications WHERE (agent, kind, object, actor, post) IN (SELECT x.agent, x.kind, x.object, x.actor, x.post FROM notifications x JOIN (SELECT i.agent,
-	(SELECT y.number FROM notifications y WHERE y.agent = i.agent ORDER BY y.number DESC LIMIT 1 OFFSET $2) AS lowest
-	FROM inboxes i WHERE i.agent IN (SELECT value FROM json_each($1)) AND i.number % $3 = 0) o ON x.agent = o.agent AND x.number < o.lowest);
+DELETE FROM notifications WHERE (agent, kind, object, actor, post) IN (SELECT x.agent, x.kind, x.object, x.actor, x.post FROM notifications x JOIN (SELECT r.*,
+		row_number() OVER (PARTITION BY r.agent, r.much ORDER BY r.number DESC) AS newest,
+		row_number() OVER (PARTITION BY r.agent, r.kind, r.much ORDER BY r.number DESC) AS of_kind
+		FROM (SELECT n.agent, n.kind, n.object, n.actor, n.post, n.number, count(*) OVER (PARTITION BY n.agent) AS kept,
+			row_number() OVER (PARTITION BY n.agent, n.actor ORDER BY n.number DESC) > $5 AS much
+			FROM notifications n JOIN inboxes i ON i.agent = n.agent WHERE i.agent IN (SELECT value FROM json_each($1)) AND i.number % $3 = 0) r) o
+	ON o.agent = x.agent AND o.kind = x.kind AND o.object = x.object AND o.actor = x.actor AND o.post = x.post
+	AND o.kept > $2 AND (o.much OR o.newest > $2 AND o.of_kind > $4));
 
 -- trimText, for a list of one
-DELETE FROM notifications WHERE (agent, kind, object, actor, post) IN (SELECT x.agent, x.kind, x.object, x.actor, x.post FROM notifications x JOIN (SELECT i.agent,
-	(SELECT y.number FROM notifications y WHERE y.agent = i.agent ORDER BY y.number DESC LIMIT 1 OFFSET $2) AS lowest
-	FROM inboxes i WHERE i.agent = $1 AND i.number % $3 = 0) o ON x.agent = o.agent AND x.number < o.lowest);
+DELETE FROM notifications WHERE (agent, kind, object, actor, post) IN (SELECT x.agent, x.kind, x.object, x.actor, x.post FROM notifications x JOIN (SELECT r.*,
+		row_number() OVER (PARTITION BY r.agent, r.much ORDER BY r.number DESC) AS newest,
+		row_number() OVER (PARTITION BY r.agent, r.kind, r.much ORDER BY r.number DESC) AS of_kind
+		FROM (SELECT n.agent, n.kind, n.object, n.actor, n.post, n.number, count(*) OVER (PARTITION BY n.agent) AS kept,
+			row_number() OVER (PARTITION BY n.agent, n.actor ORDER BY n.number DESC) > $5 AS much
+			FROM notifications n JOIN inboxes i ON i.agent = n.agent WHERE i.agent = $1 AND i.number % $3 = 0) r) o
+	ON o.agent = x.agent AND o.kind = x.kind AND o.object = x.object AND o.actor = x.actor AND o.post = x.post
+	AND o.kept > $2 AND (o.much OR o.newest > $2 AND o.of_kind > $4));
 
 -- unknown
 SELECT s.epoch, CAST(ifnull(n.seq, 0) AS TEXT), s.trimmed, CAST(? AS INTEGER) >= s.trimmed, CAST(? AS INTEGER) > ifnull(n.seq, 0)
