@@ -2,6 +2,7 @@ package configs_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -147,4 +148,69 @@ func TestClientCertificates(t *testing.T) {
 		"FRESHET_ELASTICSEARCH_ADDRESSES=https://a:1", "FRESHET_ELASTICSEARCH_CA_CERT=a", "FRESHET_ELASTICSEARCH_CLIENT_CERT=a", "FRESHET_ELASTICSEARCH_CLIENT_KEY=b",
 	}})
 	require.NoError(t, err)
+}
+
+// TestQuotedVariablesRefused: programs that read files of variables without a shell's rules keep the
+// quotes, which would become part of a password or a token.
+func TestQuotedVariablesRefused(t *testing.T) {
+	for _, key := range configs.Keys() {
+		for _, quote := range []string{`"`, "'"} {
+			name := configs.EnvName(key)
+			_, err := configs.Load(configs.Options{Environ: []string{name + "=" + quote + "some-value" + quote}})
+			require.ErrorContains(t, err, "the value of "+name+" has quotes around it")
+			assert.NotContains(t, err.Error(), "some-value")
+		}
+	}
+	for _, value := range []string{`"half`, `half"`, `"`, `in"the"middle`} {
+		c, err := configs.Load(configs.Options{Environ: []string{"FRESHET_AUTH_ADMIN_TOKEN=" + value}})
+		require.NoError(t, err, value)
+		assert.Equal(t, value, c.Auth.AdminToken)
+	}
+	c, err := configs.Load(configs.Options{Environ: []string{"FRESHET_AUTH_ADMIN_TOKEN_FILE=" + file(t, `"a token with quotes"`)}})
+	require.NoError(t, err)
+	assert.Equal(t, `"a token with quotes"`, c.Auth.AdminToken, "a file is taken as it is")
+}
+
+// TestEmptyConfigurationRefused: a file without content, such as one that was cut short, is not taken for
+// one that leaves everything at its default.
+func TestEmptyConfigurationRefused(t *testing.T) {
+	for _, content := range []string{"", "\n", " \n\t\n"} {
+		_, err := configs.Load(configs.Options{Path: file(t, content)})
+		require.ErrorContains(t, err, "is empty: the defaults are in force without --config")
+	}
+	_, err := configs.Load(configs.Options{Path: file(t, "# server: {addr: 127.0.0.1:1}\n")})
+	require.NoError(t, err, "a comment is content")
+}
+
+// pipe returns the path of a pipe with this content, which can be read once.
+func pipe(t *testing.T, content string) string {
+	t.Helper()
+	r, w, err := os.Pipe()
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = r.Close() })
+	_, err = w.WriteString(content)
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	return fmt.Sprintf("/dev/fd/%d", r.Fd())
+}
+
+// TestPipesReadOnce: the configuration and a value may come from a pipe, such as the <(…) of a shell, and
+// stay as they are. They cannot be loaded again.
+func TestPipesReadOnce(t *testing.T) {
+	from := configs.Options{
+		Path:    pipe(t, "server: {rate_limit: 7}"),
+		Environ: []string{"FRESHET_AUTH_ADMIN_TOKEN_FILE=" + pipe(t, "first-token\n")},
+	}
+	c, err := configs.Load(from)
+	require.NoError(t, err)
+	assert.InDelta(t, 7, c.Server.RateLimit, 0)
+	assert.Equal(t, "first-token", c.Auth.AdminToken)
+	assert.False(t, c.FromFiles(), "there is nothing to read again")
+
+	from.Again = true
+	_, err = configs.Load(from)
+	require.ErrorContains(t, err, from.Path+" is a pipe, and must be a file")
+	from.Path = ""
+	_, err = configs.Load(from)
+	require.ErrorContains(t, err, "FRESHET_AUTH_ADMIN_TOKEN_FILE "+strings.TrimPrefix(from.Environ[0], "FRESHET_AUTH_ADMIN_TOKEN_FILE=")+" is a pipe, and must be a file")
 }

@@ -13,6 +13,8 @@ import (
 
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/freshet/freshet/internal/repeatable"
 )
 
 const (
@@ -25,6 +27,7 @@ type Options struct {
 	Path    string         // YAML file; "" for none
 	Environ []string       // in the format of os.Environ; nil for no environment
 	Flags   *pflag.FlagSet // parsed flags of [AddFlags]; nil for none
+	Again   bool           // the sources were loaded before, so that no file can be a pipe
 }
 
 // Load applies the file to the defaults, then the environment, then the flags, and validates the
@@ -34,17 +37,28 @@ func Load(o Options) (Config, error) {
 	c := Default()
 	var all Problems
 	if o.Path != "" {
-		data, err := os.ReadFile(o.Path)
+		data, err := o.read(o.Path)
+		if err == nil && len(bytes.TrimSpace(data)) == 0 {
+			err = fmt.Errorf("%s is empty: the defaults are in force without --config", o.Path)
+		}
 		if err != nil {
 			return Config{}, fmt.Errorf("read the configuration file (--config): %w", err)
 		}
 		all = append(all, applyFile(&c, o.Path, data)...)
 	}
-	all = append(all, applyEnv(&c, o.Environ)...)
+	all = append(all, applyEnv(&c, o)...)
 	if o.Flags != nil {
 		all = append(all, applyFlags(&c, o.Flags)...)
 	}
 	return c.finish(all)
+}
+
+// read reads a file.
+func (o Options) read(path string) ([]byte, error) {
+	if o.Again {
+		return repeatable.ReadFile(path)
+	}
+	return os.ReadFile(path)
 }
 
 // finish validates the whole, unless values could not be parsed: rule violations caused by those
@@ -183,9 +197,9 @@ func unknown(key string, raw any) string {
 // applyEnv reads the variables of the known keys, whose names contain underscores themselves, and
 // the files named by variables …_FILE. An empty variable counts as not set, because compose files
 // and init systems pass on empty ones.
-func applyEnv(c *Config, environ []string) (all Problems) {
+func applyEnv(c *Config, o Options) (all Problems) {
 	vars := map[string]string{}
-	for _, variable := range environ {
+	for _, variable := range o.Environ {
 		name, value, _ := strings.Cut(variable, "=")
 		if strings.HasPrefix(name, envPrefix) && !reserved(name, value) {
 			vars[name] = value
@@ -206,10 +220,14 @@ func applyEnv(c *Config, environ []string) (all Problems) {
 		case value != "":
 			problem("%s and %s are both set: keep one", inFile, name)
 		default:
-			if value, err = readValue(path); err != nil {
+			if value, err = readValue(path, o.read); err != nil {
 				problem("%s %v", inFile, err)
 			}
 			c.fromFile(f.key, path)
+		}
+		if path == "" && quoted(value) {
+			problem("the value of %s has quotes around it, which docker run --env-file and others keep: write it without", name)
+			continue
 		}
 		if value != "" {
 			values[f.key] = value
@@ -220,6 +238,14 @@ func applyEnv(c *Config, environ []string) (all Problems) {
 		problem("%s is not a setting; the nearest is %s", name, EnvName(near.key))
 	}
 	return append(all, layer{values, EnvName}.apply(c)...)
+}
+
+// quoted reports whether a value is in quotes. A shell and systemd remove them.
+func quoted(value string) bool {
+	if len(value) < 2 || value[0] != value[len(value)-1] {
+		return false
+	}
+	return value[0] == '"' || value[0] == '\''
 }
 
 // reserved reports whether a variable has Freshet's prefix without being part of the configuration:

@@ -6,12 +6,13 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/freshet/freshet/internal/repeatable"
 )
 
 // leastSecret is the minimum length of a secret that is masked in output. Shorter ones would match
@@ -130,8 +131,8 @@ const fileSuffix = "_FILE"
 
 // readValue reads the value of a setting from a file, without the newlines at its end, which
 // editors and echo add, and without the mark of UTF-8 at its beginning, which editors of Windows add.
-func readValue(path string) (string, error) {
-	data, err := os.ReadFile(path)
+func readValue(path string, read func(path string) ([]byte, error)) (string, error) {
+	data, err := read(path)
 	if err != nil {
 		return "", err
 	}
@@ -146,8 +147,12 @@ func readValue(path string) (string, error) {
 	return value, nil
 }
 
-// fromFile records that the value of a key is in a file.
+// fromFile records that the value of a key is in a file, which is read again. A pipe can be read only
+// once: its value stays.
 func (c *Config) fromFile(key, path string) {
+	if repeatable.IsPipe(path) {
+		return
+	}
 	if c.Files == nil {
 		c.Files = map[string]string{}
 	}
@@ -180,7 +185,7 @@ func (c Config) FromFiles() bool { return len(c.Files) > 0 }
 func (c Config) reread() Config {
 	fresh := c
 	for key, path := range c.Files {
-		value, err := readValue(path)
+		value, err := readValue(path, repeatable.ReadFile)
 		if err != nil {
 			return c
 		}

@@ -10,12 +10,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
+
+	"github.com/freshet/freshet/internal/repeatable"
 )
 
 // minRSABits is the smallest RSA key that RFC 7518 allows (section 3.3).
@@ -62,12 +63,15 @@ func openKeys(path string, log *slog.Logger) (*keyFile, error) {
 
 // load reads the file. Its errors name the setting.
 func (f *keyFile) load() error {
-	data, err := os.ReadFile(f.path)
+	data, err := repeatable.ReadFile(f.path)
 	if err != nil {
 		return fmt.Errorf("auth.jwt.jwks: %w", err)
 	}
-	if bytes.Equal(data, f.content) {
+	if f.keys.Load() != nil && bytes.Equal(data, f.content) {
 		return nil
+	}
+	if len(bytes.TrimSpace(data)) == 0 {
+		return fmt.Errorf("auth.jwt.jwks: %s is empty", f.path)
 	}
 	keys, unusable, err := parseKeys(data)
 	if errors.Is(err, errNoKeys) { // all keys were removed, on purpose

@@ -79,7 +79,7 @@ func (b *builder) openListsRedis(ctx context.Context, c clients) (client, direct
 		}
 		state.Err = rediskeys.TryWrites(ctx, client, rediskeys.For(client, b.cfg.Redis.KeyPrefix).ListProbes()[:1])
 		if state.Err != nil {
-			state.Reason = writesRefused
+			state.Reason = withAdvice(writesRefused, rediskeys.Advice(state.Err))
 		}
 		return state
 	}

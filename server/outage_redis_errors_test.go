@@ -77,7 +77,7 @@ func TestRedisScriptsRefusedReported(t *testing.T) {
 	require.NoError(t, admin.Do(t.Context(), "acl", "setuser", "default", "-evalsha").Err())
 	state := a.checks.Check(t.Context())["redis"]
 	assert.ErrorContains(t, state.Err, "the user lacks a right")
-	assert.Equal(t, "reachable, but scripts are refused", state.Reason)
+	assert.Equal(t, "reachable, but scripts are refused: the user lacks a right; docs/production.md lists those that Freshet needs", state.Reason)
 	require.NoError(t, admin.Do(t.Context(), "acl", "setuser", "default", "+@all").Err())
 	waitHealthy(t, a)
 }
@@ -97,7 +97,7 @@ func TestRedisWritesRefusedReported(t *testing.T) {
 		return a.clients.breaker.State() == gobreaker.StateOpen
 	}, "the breaker is open")
 	state := a.checks.Check(t.Context())["redis"]
-	assert.Equal(t, "reachable, but writes are refused", state.Reason)
+	assert.Equal(t, "reachable, but writes are refused: it has fewer replicas than min-replicas-to-write; start them", state.Reason)
 	assert.ErrorContains(t, state.Err, "NOREPLICAS")
 	require.NoError(t, admin.ConfigSet(t.Context(), "min-replicas-to-write", "0").Err())
 	waitHealthy(t, a)
@@ -200,7 +200,7 @@ func TestRedisReadOnlyIsReported(t *testing.T) {
 		require.NoError(t, turn(true), name)
 		state := a.checks.Check(t.Context())["redis"]
 		require.Error(t, state.Err, name)
-		assert.Equal(t, "reachable, but writes are refused", state.Reason, name)
+		assert.Contains(t, state.Reason, "reachable, but writes are refused: it ", name)
 		assert.True(t, state.Optional, name)
 		assert.Contains(t, ask(t, a, refresh("u_1", 5)).Degraded, "session", name)
 		require.NoError(t, turn(false), name)

@@ -101,10 +101,11 @@ func (b *builder) openPosts(ctx context.Context, c clients, s catalogs) (*posts,
 		if db, ok := store.(*postgres.Store); ok {
 			state.Warning = slow.warning(ctx, db.SlowCommit())
 		}
-		for _, known := range []error{social.ErrTakesNoWrites, postgres.ErrWaits} {
-			if errors.Is(state.Err, known) {
-				state.Reason = known.Error()
-			}
+		switch {
+		case errors.Is(state.Err, postgres.ErrWaits):
+			state.Reason = postgres.ErrWaits.Error()
+		case errors.Is(state.Err, social.ErrTakesNoWrites):
+			state.Reason = withAdvice(social.ErrTakesNoWrites.Error(), postgres.Advice(state.Err))
 		}
 		if errors.Is(state.Err, postgres.ErrUnusable) {
 			state.Reason = postgres.ErrUnusable.Error() + "; see the log or freshet doctor"

@@ -164,12 +164,12 @@ func (b *builder) openFilters(ctx context.Context, c clients) (dedup.Store, erro
 		}
 		state.Err = store.TakesWrites(ctx)
 		if state.Err != nil {
-			state.Reason = writesRefused
+			state.Reason = withAdvice(writesRefused, rediskeys.Advice(state.Err))
 			return state
 		}
 		state.Err = rediskeys.TryScript(ctx, c.redis, rediskeys.For(c.redis, b.cfg.Redis.KeyPrefix).FilterProbe())
 		if state.Err != nil {
-			state.Reason = "reachable, but scripts are refused"
+			state.Reason = withAdvice("reachable, but scripts are refused", rediskeys.Advice(state.Err))
 		}
 		return state
 	}
@@ -184,9 +184,17 @@ const writesRefused = "reachable, but writes are refused"
 func whyRedisDown(err error) string {
 	err = handler.LastFailure(err)
 	if rediskeys.RefusesWrites(err) {
-		return writesRefused
+		return withAdvice(writesRefused, rediskeys.Advice(err))
 	}
 	return rediskeys.Advice(err)
+}
+
+// withAdvice appends to a reason what an operator can do about it, if that is known.
+func withAdvice(reason, advice string) string {
+	if advice == "" {
+		return reason
+	}
+	return reason + ": " + advice
 }
 
 // openSpool opens the spool that stores impressions on disk while Redis is down and, if filters
@@ -252,10 +260,20 @@ func (b *builder) openMedia(rows social.Images) (*media.Files, error) {
 	files := media.NewFiles(store, rows, b.cfg.Server.RequestTimeout*imageShare/imageOf)
 	if u.Scheme == "s3" { // listing a folder would cost more than it is worth
 		b.checks["media"] = func(ctx context.Context) handler.Dependency {
-			return handler.Dependency{Err: files.Ping(ctx), Optional: true}
+			err := files.Ping(ctx)
+			return handler.Dependency{Err: err, Optional: true, Reason: refused(err)}
 		}
 	}
 	return files, nil
+}
+
+// refused returns why the store of images refuses, and what to do, or "" if it does not.
+func refused(err error) string {
+	var r *media.Refusal
+	if errors.As(err, &r) {
+		return r.Advice
+	}
+	return ""
 }
 
 // mediaURL returns where images are stored: by default in data_dir if posts are in SQLite.

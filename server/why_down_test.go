@@ -16,11 +16,13 @@ import (
 func TestWhyRedisIsDown(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"LOADING Redis is loading the dataset in memory": "it is loading its data after a start; wait until it has",
-		"MASTERDOWN Link with MASTER is down":            "it is a replica that has lost its master; name the master, or wait for a failover",
-		"WRONGPASS invalid username-password pair":       "Redis refuses this user; correct redis.url and redis.password",
-		"READONLY You can't write against a replica":     "reachable, but writes are refused",
-		"ERR something else":                             "",
+		"LOADING Redis is loading the dataset in memory":         "it is loading its data after a start; wait until it has",
+		"MASTERDOWN Link with MASTER is down":                    "it is a replica that has lost its master; name the master, or wait for a failover",
+		"WRONGPASS invalid username-password pair":               "Redis refuses this user; correct redis.url and redis.password",
+		"READONLY You can't write against a replica":             "reachable, but writes are refused: it is a replica; name the master",
+		"MISCONF Redis is configured to save RDB snapshots":      "reachable, but writes are refused: it could not save its data; free its disk and see its log",
+		"OOM command not allowed when used memory > 'maxmemory'": "reachable, but writes are refused: it has no memory left; raise maxmemory",
+		"ERR something else":                                     "",
 	} {
 		err := redisReply(text)
 		assert.Equal(t, want, whyRedisDown(err))

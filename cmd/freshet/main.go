@@ -179,12 +179,14 @@ func withLoad(cmd *cobra.Command, run func(cmd *cobra.Command, load loader, cfg 
 	configs.AddFlags(cmd.Flags())
 	cmd.Args = cobra.NoArgs
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		load := func() (configs.Config, error) {
-			return configs.Load(configs.Options{Path: *path, Environ: os.Environ(), Flags: cmd.Flags()})
-		}
-		cfg, err := load()
+		from := configs.Options{Path: *path, Environ: os.Environ(), Flags: cmd.Flags()}
+		cfg, err := configs.Load(from)
 		if err != nil {
 			return err
+		}
+		load := func() (configs.Config, error) {
+			from.Again = true
+			return configs.Load(from)
 		}
 		root := cmd.Root()
 		root.SetOut(configs.Masking(root.OutOrStdout(), cfg))

@@ -5,14 +5,20 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
+
+	"github.com/freshet/freshet/internal/repeatable"
 )
 
 // Pair reads the certificate of a client and its key. If they cannot be used, the error says which file
 // it is, what it has, and what to do.
 func Pair(cert, key string) (tls.Certificate, error) {
+	if err := errors.Join(repeatable.Check(cert), repeatable.Check(key)); err != nil {
+		return tls.Certificate{}, err
+	}
 	pair, err := tls.LoadX509KeyPair(cert, key)
 	return pair, Explain(err, cert, key)
 }

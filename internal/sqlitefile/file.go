@@ -115,6 +115,9 @@ func createPrivate(path string) {
 
 // fileURL returns the URL of the file at path for SQLite's driver.
 func fileURL(path string, q url.Values) (string, error) {
+	if noTemporaryFiles() { // what would be in them is in memory then
+		q.Add("_pragma", "temp_store(MEMORY)")
+	}
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return "", err

@@ -7,12 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"sync/atomic"
 	"time"
 
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/internal/certificates"
+	"github.com/freshet/freshet/internal/repeatable"
 )
 
 // secured makes TLS connections with the certificate files of a section of the settings. The files
@@ -46,7 +46,7 @@ func newSecured(section, ca, cert, key string) (*secured, error) {
 func (s *secured) read() (*tls.Config, error) {
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	if s.ca != "" {
-		pem, err := os.ReadFile(s.ca)
+		pem, err := repeatable.ReadFile(s.ca)
 		if err != nil {
 			return nil, fmt.Errorf("%s.ca_cert: %w", s.section, err)
 		}

@@ -100,6 +100,15 @@ func (d *doctor) reportStores() {
 	d.report(OK, "configuration", "", "items %s, impressions %s, posts %s", items, impressions, posts)
 }
 
+// orProxy puts before a fix that the calls to an address go through a proxy, if they do.
+func orProxy(fix, address string) string {
+	proxy := connect.Proxy(address)
+	if proxy == "" {
+		return fix
+	}
+	return "add its host to NO_PROXY if servers should reach it without " + proxy + ", the proxy that HTTP_PROXY or HTTPS_PROXY names; or " + fix
+}
+
 func (d *doctor) checkAgents() {
 	auth := d.cfg.Auth
 	if auth.Mode == configs.ModeJWT {

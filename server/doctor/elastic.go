@@ -48,7 +48,8 @@ func (d *doctor) checkElastic(ctx context.Context) {
 		if errors.As(err, &other) {
 			fix = "name an Elasticsearch 8 or an OpenSearch 2 in elasticsearch.addresses"
 		}
-		d.report(Broken, what, cmp.Or(fix, "start Elasticsearch, or correct elasticsearch.addresses, elasticsearch.password or elasticsearch.api_key"), "%s: %v", where, err)
+		fix = cmp.Or(fix, "start Elasticsearch, or correct elasticsearch.addresses, elasticsearch.password or elasticsearch.api_key")
+		d.report(Broken, what, orProxy(fix, d.cfg.Elasticsearch.Addresses[0]), "%s: %v", where, err)
 		return
 	}
 	switch {

@@ -126,7 +126,11 @@ func (d *doctor) reachRedis(ctx context.Context, cfg configs.Config, what, setti
 	if err != nil {
 		schemes := connect.Schemes{Plain: "redis://", TLS: "rediss://", Settings: "redis", Encrypted: cfg.Redis.Server().TLS}
 		fix := connect.TLSAdvice(err, schemes)
+		announced := connect.Announced(ctx, client, cfg.Redis.Server(), err)
 		switch {
+		case announced != "":
+			fix = "start it, or let Redis announce an address that servers reach (replica-announce-ip and sentinel announce-ip, or cluster-announce-ip): " +
+				"Sentinels, or the cluster, name " + announced + ", which cannot be reached from here"
 		case rediskeys.Refused(err), rediskeys.Advice(err) != "":
 			fix = "see the message"
 		case schemes.Encrypted && connect.AnswersPlain(ctx, cfg.Redis.Server().Addrs[0]):

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -209,8 +210,14 @@ func (d *doctor) checkMedia(ctx context.Context) {
 	}
 	if err != nil {
 		fix := "start the store, or correct media.url and the permissions there: read, write, list and delete"
+		var refused *media.Refusal
+		if errors.As(err, &refused) {
+			fix = "see the message"
+		}
 		if u.Scheme == "file" {
 			fix = orSpace("name a folder this user may write to", err)
+		} else {
+			fix = orProxy(fix, cmp.Or(u.Query().Get("endpoint"), "https://s3.amazonaws.com"))
 		}
 		d.report(Broken, what, fix, "%s: %v", u.Redacted(), err)
 		return

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/freshet/freshet/internal/certificates"
+	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/sqlstore"
 )
 
@@ -45,6 +46,9 @@ const (
 	noPrivilege          = "42501"
 	queryCanceled        = "57014"
 	lockNotAvailable     = "55P03"
+	noStatement          = "26000"
+	duplicateStatement   = "42P05"
+	undefinedObject      = "42704"
 )
 
 // advice says how an operator can correct an error, by its code.
@@ -60,16 +64,22 @@ var advice = map[string]string{
 	outOfMemory:         "the server is out of memory; see its log",
 	ioError:             "the server cannot read or write its disk; see its log",
 	wrongPassword:       "the password is wrong; correct postgres.url",
-	notAuthorized:       "the server refuses this user; correct postgres.url or its pg_hba.conf",
+	notAuthorized:       "the server refuses this user, or a connection without TLS (sslmode) or without a client certificate (sslcert, sslkey); correct postgres.url or its pg_hba.conf",
 	noDatabase:          "there is no such database; create it or correct postgres.url",
-	noPrivilege:         "the user lacks a privilege; let it own the tables, or grant it to them (freshet doctor names it)",
+	noPrivilege:         "the user lacks a privilege; let it own the tables, or grant it to them (freshet doctor names it); to create tables it needs GRANT USAGE, CREATE ON SCHEMA …",
+	queryCanceled:       "the limit statement_timeout of the user or the database, or an administrator, has ended it; raise the limit, or migrate over a direct connection",
+	noStatement:         ofPooler,
+	duplicateStatement:  ofPooler,
+	undefinedObject:     "the server does not know a parameter of postgres.url; remove it (other drivers' schema=… is search_path=… here)",
 }
 
-// adviceByText is advice by a part of the message, for errors without a code of their own.
+// ofPooler is the advice on statements that were prepared on another connection.
+const ofPooler = "a pooler gives each transaction another connection; add default_query_exec_mode=exec to postgres.url"
+
+// adviceByText is advice by a part of the message, which fits better than that by the code. A server
+// with another language (lc_messages) translates its messages.
 var adviceByText = []struct{ part, advice string }{
 	{"unsupported startup parameter", "the pooler does not take a parameter of postgres.url; for search_path use ALTER ROLE … SET search_path instead, or another database"},
-	{"prepared statement ", "a pooler gives each transaction another connection; add default_query_exec_mode=exec to postgres.url"},
-	{"unrecognized configuration parameter", "the server does not know a parameter of postgres.url; remove it (other drivers' schema=… is search_path=… here)"},
 	{"due to statement timeout", "the limit statement_timeout of the user or the database has ended it; raise it, or migrate over a direct connection"},
 	{"permission denied for schema", "the user may not create tables; let it own the database (ALTER DATABASE … OWNER TO …), or GRANT USAGE, CREATE ON SCHEMA … to it"},
 	{"no encryption", "the server requires TLS; set sslmode=require or verify-full in postgres.url"},
@@ -99,7 +109,7 @@ func reason(err error) error {
 // error.
 func Advice(err error) string {
 	switch {
-	case takesNoTransaction(err): // also with another code
+	case takesNoTransaction(err), code(err) == "" && errors.Is(err, social.ErrTakesNoWrites): // also with another code
 		return advice[readOnlyTransaction]
 	case err == nil:
 		return ""

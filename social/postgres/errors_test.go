@@ -39,6 +39,16 @@ func TestAdviceFitsTheMessage(t *testing.T) {
 		{&pgconn.PgError{Code: "42P05", Message: `prepared statement "stmtcache_faa3" already exists`}, "default_query_exec_mode=exec"},
 		{&pgconn.PgError{Code: "42704", Message: `unrecognized configuration parameter "schema"`}, "remove it"},
 		{&pgconn.PgError{Code: queryCanceled, Message: "canceling statement due to statement timeout"}, "statement_timeout of the user or the database"},
+		// The same from servers with other languages.
+		{&pgconn.PgError{Code: notAuthorized, Message: "kein pg_hba.conf-Eintrag für Host »10.0.0.1«, Benutzer »f«, Datenbank »f«, keine Verschlüsselung"}, "without TLS (sslmode)"},
+		{&pgconn.PgError{Code: notAuthorized, Message: "Verbindung erfordert ein gültiges Client-Zertifikat"}, "sslcert"},
+		{&pgconn.PgError{Code: noPrivilege, Message: "keine Berechtigung für Schema public"}, "GRANT USAGE, CREATE ON SCHEMA"},
+		{&pgconn.PgError{Code: noPrivilege, Message: "keine Berechtigung für Tabelle posts"}, "own the tables"},
+		{&pgconn.PgError{Code: noStatement, Message: "vorbereitete Anweisung »stmtcache_faa3« existiert nicht"}, "default_query_exec_mode=exec"},
+		{&pgconn.PgError{Code: duplicateStatement, Message: "vorbereitete Anweisung »stmtcache_faa3« existiert bereits"}, "default_query_exec_mode=exec"},
+		{&pgconn.PgError{Code: undefinedObject, Message: "unbekannter Konfigurationsparameter »schema«"}, "remove it"},
+		{&pgconn.PgError{Code: queryCanceled, Message: "storniere Anfrage wegen Zeitüberschreitung der Anfrage"}, "statement_timeout of the user or the database"},
+		{&pgconn.PgError{Code: notSupported, Message: "kann serialisierbaren Modus nicht in einem Hot Standby verwenden", Routine: "GetSerializableTransactionSnapshot"}, "connect to the primary"},
 	} {
 		assert.ErrorContains(t, reason(test.err), test.says)
 		assert.ErrorIs(t, reason(test.err), test.err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/postgres"
 )
 
 // TestPingWritesRefused checks that a ping fails on a read-only server and on one with a
@@ -23,6 +24,7 @@ func TestPingWritesRefused(t *testing.T) {
 	require.ErrorIs(t, err, social.ErrTakesNoWrites)
 	require.ErrorIs(t, err, social.ErrUnavailable)
 	require.ErrorContains(t, err, "connect to the primary")
+	require.Contains(t, postgres.Advice(err), "connect to the primary")
 
 	for code, says := range map[string]string{"53100": "disk is full", "42501": "lacks a privilege", "58030": "cannot read or write its disk"} {
 		script(t, url, `CREATE OR REPLACE FUNCTION refuse() RETURNS trigger AS $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '`+code+`'; END $$ LANGUAGE plpgsql;
@@ -32,6 +34,7 @@ func TestPingWritesRefused(t *testing.T) {
 		err = s.Ping(t.Context())
 		require.ErrorIs(t, err, social.ErrTakesNoWrites, code)
 		require.ErrorContains(t, err, says)
+		require.Contains(t, postgres.Advice(err), says)
 		script(t, url, `DROP TRIGGER refuse ON follows`)
 		_, err = s.Follow(t.Context(), "a", "b"+code, zero)
 		require.NoError(t, err)

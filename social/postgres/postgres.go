@@ -28,6 +28,7 @@ import (
 
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/certificates"
+	"github.com/freshet/freshet/internal/repeatable"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
 	"github.com/freshet/freshet/social/sqlstore"
@@ -109,6 +110,11 @@ func (cfg Config) pool() (*pgxpool.Config, error) {
 	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
 		// The parser's error would show the password.
 		return nil, errors.New("its URL must look like postgres://user:password@host:5432/database")
+	}
+	for _, name := range []string{"sslrootcert", "sslcert", "sslkey", "passfile"} {
+		if err := repeatable.Check(u.Query().Get(name)); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
 	}
 	c, err := pgxpool.ParseConfig(u.String())
 	if err != nil {

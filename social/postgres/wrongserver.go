@@ -41,7 +41,8 @@ func onStandby(conn *pgx.Conn) bool { return conn.PgConn().ParameterStatus("in_h
 
 // takesNoTransaction reports whether a transaction that writes was refused because its server is a
 // standby or read-only. Other features that are not supported have the same code as the first
-// refusal, but are not refused by the check of a setting; the message may be translated.
+// refusal, but are not refused by the check of a setting, or because reads are serializable by default;
+// the message may be translated.
 func takesNoTransaction(err error) bool {
 	if noPrimary(err) || errors.Is(err, errStandby) {
 		return true
@@ -50,7 +51,7 @@ func takesNoTransaction(err error) bool {
 	if !errors.As(err, &e) {
 		return false
 	}
-	byRecovery := e.Routine == "call_bool_check_hook" || strings.Contains(e.Message, "during recovery")
+	byRecovery := e.Routine == "call_bool_check_hook" || e.Routine == "GetSerializableTransactionSnapshot" || strings.Contains(e.Message, "during recovery")
 	return e.Code == readOnlyTransaction || e.Code == notSupported && byRecovery
 }
 

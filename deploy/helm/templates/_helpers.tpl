@@ -30,13 +30,7 @@ imagePullSecrets: {{ toYaml . | nindent 2 }}
 {{- end }}
 automountServiceAccountToken: false
 enableServiceLinks: false
-securityContext:
-  runAsNonRoot: true
-  runAsUser: 65532
-  runAsGroup: 65532
-  fsGroup: 65532
-  fsGroupChangePolicy: OnRootMismatch
-  seccompProfile: {type: RuntimeDefault}
+securityContext: {{ toYaml .Values.podSecurityContext | nindent 2 }}
 {{- end }}
 
 {{- define "freshet.container" -}}
@@ -55,6 +49,13 @@ securityContext:
 {{- range .Values.secrets }}
 - {name: FRESHET_{{ .variable }}_FILE, value: /run/secrets/freshet/{{ .variable }}}
 {{- end }}
+{{- with .Values.env }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{- define "freshet.account" -}}
+{{- default (include "freshet.name" .) .Values.serviceAccountName }}
 {{- end }}
 
 {{- define "freshet.mounts" -}}

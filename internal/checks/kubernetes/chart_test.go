@@ -174,6 +174,64 @@ func TestChartDoctorMayTakeLonger(t *testing.T) {
 	t.Fatal("no job is rendered")
 }
 
+// TestChartUserMayBeLeftOut checks that nothing names a user, where the cluster chooses one: OpenShift
+// refuses pods that name another.
+func TestChartUserMayBeLeftOut(t *testing.T) {
+	text, err := render(t, "podSecurityContext: {runAsUser: null, runAsGroup: null, fsGroup: null}\nworker: {replicas: 1}")
+	require.NoError(t, err)
+	pods := podsOf(objects(t, text))
+	require.Len(t, pods, 3)
+	for name, pod := range pods {
+		security := pod.SecurityContext
+		assert.Nil(t, security.RunAsUser, name)
+		assert.Nil(t, security.RunAsGroup, name)
+		assert.Nil(t, security.FSGroup, name)
+		assert.True(t, *security.RunAsNonRoot, name)
+		assert.Nil(t, pod.Containers[0].SecurityContext.RunAsUser, name)
+	}
+	text, err = render(t, "podSecurityContext: {runAsUser: 1000660000, fsGroup: 1000660000}")
+	require.NoError(t, err)
+	for name, pod := range podsOf(objects(t, text)) {
+		assert.Equal(t, int64(1_000_660_000), *pod.SecurityContext.RunAsUser, name)
+	}
+}
+
+// TestChartEnvironmentAndAccount checks that every pod, the doctor's as well, gets the variables and the
+// account with which it reaches a bucket of images.
+func TestChartEnvironmentAndAccount(t *testing.T) {
+	text, err := render(t, "serviceAccountName: images\nworker: {replicas: 1}\n"+
+		"env: [{name: AWS_ACCESS_KEY_ID, valueFrom: {secretKeyRef: {name: bucket, key: id}}}, {name: OTEL_EXPORTER_OTLP_ENDPOINT, value: 'http://otel:4318'}]")
+	require.NoError(t, err)
+	pods := podsOf(objects(t, text))
+	require.Len(t, pods, 3)
+	for name, pod := range pods {
+		assert.Equal(t, "images", pod.ServiceAccountName, name)
+		found := map[string]corev1.EnvVar{}
+		for _, e := range pod.Containers[0].Env {
+			found[e.Name] = e
+		}
+		assert.Equal(t, "bucket", found["AWS_ACCESS_KEY_ID"].ValueFrom.SecretKeyRef.Name, name)
+		assert.Equal(t, "http://otel:4318", found["OTEL_EXPORTER_OTLP_ENDPOINT"].Value, name)
+		assert.Contains(t, found, "FRESHET_AUTH_ADMIN_TOKEN_FILE", name)
+	}
+}
+
+// podsOf returns the pods of rendered objects by the name of what creates them.
+func podsOf(all []runtime.Object) map[string]corev1.PodSpec {
+	pods := map[string]corev1.PodSpec{}
+	for _, o := range all {
+		switch o := o.(type) {
+		case *appsv1.StatefulSet:
+			pods["server"] = o.Spec.Template.Spec
+		case *appsv1.Deployment:
+			pods["worker"] = o.Spec.Template.Spec
+		case *batchv1.Job:
+			pods["doctor"] = o.Spec.Template.Spec
+		}
+	}
+	return pods
+}
+
 // TestChartPassesSettingsOn checks that settings arrive as they were written: Helm reads YAML 1.1, where
 // on, off and n are booleans, and numbers as floats.
 func TestChartPassesSettingsOn(t *testing.T) {

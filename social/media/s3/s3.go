@@ -68,7 +68,7 @@ func Open(at *url.URL) (*Store, error) {
 func (s *Store) Put(ctx context.Context, key string, f media.File) error {
 	_, err := s.client.Client.PutObject(ctx, s.bucket, s.prefix+key, bytes.NewReader(f.Data), int64(len(f.Data)),
 		minio.PutObjectOptions{ContentType: f.Type, DisableMultipart: true, SendContentMd5: true})
-	return err
+	return explained(err)
 }
 
 // Open implements [media.Store].
@@ -78,7 +78,7 @@ func (s *Store) Open(ctx context.Context, key string) (media.Reader, error) {
 		return nil, fmt.Errorf("no such image file: %w: %w", feed.ErrNotFound, err)
 	}
 	if err != nil {
-		return nil, err
+		return nil, explained(err)
 	}
 	return &reader{
 		body: body, size: info.Size, kind: info.ContentType,
@@ -88,14 +88,14 @@ func (s *Store) Open(ctx context.Context, key string) (media.Reader, error) {
 				return nil, err
 			}
 			body, _, _, err := s.client.GetObject(ctx, s.bucket, s.prefix+key, part)
-			return body, err
+			return body, explained(err)
 		},
 	}, nil
 }
 
 // Delete implements [media.Store]. S3 does not report whether the object existed.
 func (s *Store) Delete(ctx context.Context, key string) error {
-	return s.client.RemoveObject(ctx, s.bucket, s.prefix+key, minio.RemoveObjectOptions{})
+	return explained(s.client.RemoveObject(ctx, s.bucket, s.prefix+key, minio.RemoveObjectOptions{}))
 }
 
 // Keys implements [media.Store].
@@ -105,7 +105,7 @@ func (s *Store) Keys(ctx context.Context, most int) (keys []string, err error) {
 	options := minio.ListObjectsOptions{Prefix: s.prefix, Recursive: true, MaxKeys: min(most, 1000)}
 	for object := range s.client.ListObjectsIter(listing, s.bucket, options) {
 		if object.Err != nil {
-			return nil, object.Err
+			return nil, explained(object.Err)
 		}
 		keys = append(keys, strings.TrimPrefix(object.Key, s.prefix))
 		if len(keys) == most {

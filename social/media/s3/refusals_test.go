@@ -1,0 +1,49 @@
+package s3
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/minio/minio-go/v7"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/social/media"
+)
+
+// TestRefusalsSayWhatToDo answers each call with each refusal.
+func TestRefusalsSayWhatToDo(t *testing.T) {
+	t.Parallel()
+	for code, advice := range remedies {
+		store := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/xml")
+			w.WriteHeader(http.StatusForbidden)
+			_, _ = fmt.Fprintf(w, "<Error><Code>%s</Code><Message>what the store says</Message></Error>", code)
+		}))
+		s, err := open(t, "s3://bucket?region=r&use_path_style=true&anonymous=true&endpoint="+store.URL)
+		require.NoError(t, err)
+		_, listed := s.Keys(t.Context(), 1)
+		_, opened := s.Open(t.Context(), "1")
+		for call, err := range map[string]error{
+			"put":    s.Put(t.Context(), "1", media.File{Type: "text/plain", Data: []byte("x")}),
+			"open":   opened,
+			"delete": s.Delete(t.Context(), "1"),
+			"list":   listed,
+			"probe":  media.Probe(t.Context(), s, time.Unix(1_800_000_000, 0)),
+		} {
+			var refused *media.Refusal
+			require.ErrorAs(t, err, &refused, "%s: %s", code, call)
+			assert.Equal(t, advice, refused.Advice)
+			assert.Contains(t, err.Error(), advice)
+			require.NotErrorIs(t, err, feed.ErrNotFound)
+		}
+		store.Close()
+	}
+	require.NoError(t, explained(nil))
+	other := minio.ErrorResponse{Code: "InternalError"}
+	assert.Equal(t, error(other), explained(other))
+}
