@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -8,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -22,75 +23,89 @@ import (
 	"github.com/freshet/freshet/client"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/testenv"
+	"github.com/freshet/freshet/server/backup"
+	"github.com/freshet/freshet/server/datadir"
 )
 
-// TestOnlineBackup runs what docs/operations.md shows on a server that is written to, and restores
-// the copy: it ends, has everything, and only its owner can read it.
+// command runs freshet as a process with settings (names without FRESHET_).
+func command(t *testing.T, s map[string]string, args ...string) *exec.Cmd {
+	t.Helper()
+	path, err := binary()
+	require.NoError(t, err)
+	cmd := exec.CommandContext(t.Context(), path, args...)
+	cmd.Env = environ(s)
+	return cmd
+}
+
+// runs returns what a command prints, which must succeed.
+func runs(t *testing.T, s map[string]string, args ...string) string {
+	t.Helper()
+	out, err := command(t, s, args...).CombinedOutput()
+	require.NoError(t, err, "%v: %s", args, out)
+	return string(out)
+}
+
+// fails returns what a command prints, which must fail.
+func fails(t *testing.T, s map[string]string, args ...string) string {
+	t.Helper()
+	out, err := command(t, s, args...).CombinedOutput()
+	require.Error(t, err, "%v: %s", args, out)
+	return string(out)
+}
+
+// TestOnlineBackup backs up a server that is written to, restores the backup, and compares the two: a reader
+// is not shown again what was shown before the backup began.
 func TestOnlineBackup(t *testing.T) {
 	t.Parallel()
-	script, _ := onlineBackup(t)
-	dir := t.TempDir()
+	dir := filepath.Join(t.TempDir(), "backup")
 	s := settings(t, "embedded")
-	s["DATA_DIR"] = filepath.Join(dir, "freshet-data")
 	p := start(t, s)
 	p.fill(t, 4000)
 	searchable(t, p)
 	r := newReaders(t, 4)
 	r.read(t.Context(), p, 4) // what must not be shown again
 	var writers sync.WaitGroup
-	stop := make(chan struct{})
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
 	writers.Go(func() {
-		for {
-			select {
-			case <-stop:
-				return
-			case <-time.After(5 * time.Millisecond):
-				var report struct{ Accepted int }
-				assert.NoError(t, p.post(t.Context(), http.DefaultClient, "/v1/items", "", `{"id":"doc_0","title":"Again","update_time":1}`, &report))
-			}
+		for ctx.Err() == nil {
+			var report struct{ Accepted int }
+			assert.NoError(t, p.post(t.Context(), http.DefaultClient, "/v1/items", "", `{"id":"doc_0","title":"Again","update_time":1}`, &report))
 		}
 	})
-	copying := func(dir string) (output string, err error) {
-		command := exec.CommandContext(t.Context(), "sh", "-c", script)
-		command.Dir = dir
-		out, err := command.CombinedOutput()
-		return string(out), err
-	}
-	out, err := copying(dir)
-	close(stop)
+	assert.Contains(t, runs(t, s, "backup", dir), "has the backup")
+	first, err := backup.ReadManifest(dir)
+	require.NoError(t, err)
+	runs(t, s, "backup", dir)
+	second, err := backup.ReadManifest(dir)
+	require.NoError(t, err)
+	assert.NotEqual(t, first.ID, second.ID)
+	assert.NoDirExists(t, filepath.Join(dir, first.ID), "the backup is replaced")
+	stop()
 	writers.Wait()
-	require.NoError(t, err, out)
-	assert.Empty(t, out)
-	out, err = copying(dir)
-	require.Error(t, err, "there is a backup")
-	assert.Contains(t, out, "backup exists")
-	_, err = copying(t.TempDir())
-	require.Error(t, err, "there is nothing to copy")
-	require.NoError(t, os.Rename(filepath.Join(dir, "backup"), filepath.Join(dir, "kept")))
-	require.NoError(t, os.Rename(filepath.Join(s["DATA_DIR"], "social.db"), filepath.Join(dir, "social.db")))
-	_, err = copying(dir)
-	require.Error(t, err, "a database is missing")
-	assert.NoFileExists(t, filepath.Join(s["DATA_DIR"], "social.db"), "the data of the server is not changed")
-	assert.NoDirExists(t, filepath.Join(dir, "backup"), "what is not whole has another name")
-	require.NoError(t, os.Rename(filepath.Join(dir, "kept"), filepath.Join(dir, "backup")))
+	assert.Contains(t, fails(t, s, "backup", filepath.Join(s["DATA_DIR"], "x")), "within data_dir")
+	assert.Contains(t, fails(t, s, "restore", dir), "is not empty")
 	p.kill(t)
 	private(t, s["DATA_DIR"])
-	private(t, filepath.Join(dir, "backup"))
+	private(t, dir)
 
-	s["DATA_DIR"] = filepath.Join(dir, "backup")
+	s["DATA_DIR"] = filepath.Join(t.TempDir(), "restored")
+	assert.Contains(t, runs(t, s, "restore", dir), "is restored")
+	out := runs(t, s, "restore", "--verify", dir)
+	assert.Contains(t, out, "compared with the backup "+second.ID)
+	private(t, s["DATA_DIR"])
+	assert.NoDirExists(t, filepath.Join(s["DATA_DIR"], datadir.Restoring))
 	p = start(t, s)
 	before := r.delivered.Load()
 	r.read(t.Context(), p, 20) // fails the test if an item is delivered twice
 	assert.Greater(t, r.delivered.Load(), before)
 }
 
-// TestBackupOfStoppedServer runs the documented script after a stop, which leaves no journal.
+// TestBackupOfStoppedServer backs up what a server has left after a stop, which is no journal.
 func TestBackupOfStoppedServer(t *testing.T) {
 	t.Parallel()
-	script, _ := onlineBackup(t)
-	dir := t.TempDir()
+	dir := filepath.Join(t.TempDir(), "backup")
 	s := settings(t, "embedded")
-	s["DATA_DIR"] = filepath.Join(dir, "freshet-data")
 	p := start(t, s)
 	p.fill(t, 100)
 	searchable(t, p)
@@ -98,96 +113,269 @@ func TestBackupOfStoppedServer(t *testing.T) {
 	r.read(t.Context(), p, 1)
 	p.signal(syscall.SIGTERM)
 	p.ended(t)
-	command := exec.CommandContext(t.Context(), "sh", "-c", script)
-	command.Dir = dir
-	out, err := command.CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	filters, err := filepath.Glob(filepath.Join(dir, "backup", "impressions", "*.filter"))
+	runs(t, s, "backup", dir)
+
+	s["DATA_DIR"] = t.TempDir()
+	runs(t, s, "restore", dir)
+	filters, err := filepath.Glob(filepath.Join(s["DATA_DIR"], "impressions", "*.filter"))
 	require.NoError(t, err)
 	assert.NotEmpty(t, filters)
-
-	s["DATA_DIR"] = filepath.Join(dir, "backup")
 	r.read(t.Context(), start(t, s), 1) // fails the test if an item is delivered twice
 }
 
-// onlineBackup returns the documented script, and the path of the program that it needs.
-func onlineBackup(t *testing.T) (script, sqlite string) {
+// asAgent returns a client of an agent.
+func asAgent(t *testing.T, p *process, agent string) *client.Client {
 	t.Helper()
-	sqlite, err := exec.LookPath("sqlite3")
-	if err != nil {
-		t.Skip("sqlite3 is not installed")
-	}
-	raw, err := os.ReadFile("../../docs/operations.md")
+	c, err := client.New(p.url, client.WithAgent(agent))
 	require.NoError(t, err)
-	_, section, _ := strings.Cut(string(raw), "\n### Embedded\n")
-	return regexp.MustCompile("(?s)```sh\n(.*?)```").FindStringSubmatch(section)[1], sqlite
+	t.Cleanup(c.Close)
+	return c
 }
 
-// TestOnlineBackupHasItemsOfPosts publishes posts while the documented script copies one database after
-// the other: for-you finds each post that is in the copy.
+// TestOnlineBackupHasItemsOfPosts publishes and follows while a server is backed up: the backup has what was
+// answered before it began, for-you finds each post that it has, and the restored timelines are those of the
+// backup.
 func TestOnlineBackupHasItemsOfPosts(t *testing.T) {
 	t.Parallel()
-	script, sqlite := onlineBackup(t)
-	dir := t.TempDir()
-	bin := filepath.Join(dir, "bin")
-	require.NoError(t, os.Mkdir(bin, 0o755))
-	slow := "#!/bin/sh\n'" + sqlite + "' \"$@\" && sleep 0.5\n"
-	require.NoError(t, os.WriteFile(filepath.Join(bin, "sqlite3"), []byte(slow), 0o755))
+	dir := filepath.Join(t.TempDir(), "backup")
 	s := settings(t, "embedded")
-	s["DATA_DIR"] = filepath.Join(dir, "freshet-data")
 	p := start(t, s)
 	var published []string
 	publish := func() {
-		author, err := client.New(p.url, client.WithAgent(fmt.Sprintf("author_%d", len(published))))
+		a := asAgent(t, p, fmt.Sprintf("author_%d", len(published)))
+		post, err := a.CreatePost(t.Context(), client.NewPost{Caption: "A post"})
 		require.NoError(t, err)
-		post, err := author.CreatePost(t.Context(), client.NewPost{Caption: "A post"})
+		follower := fmt.Sprintf("u_%d", len(published)%7)
+		_, err = asAgent(t, p, follower).Follow(t.Context(), follower, fmt.Sprintf("author_%d", len(published)))
 		require.NoError(t, err)
 		published = append(published, post.ID)
 	}
-	publish()
-	command := exec.CommandContext(t.Context(), "sh", "-c", script)
-	command.Dir, command.Env = dir, append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"))
-	require.NoError(t, command.Start())
+	for range 20 {
+		publish()
+	}
+	earlier := len(published)
+	copying := command(t, s, "backup", dir)
+	require.NoError(t, copying.Start())
 	ended := make(chan error)
-	go func() { ended <- command.Wait() }()
-	for copying := true; copying; {
+	go func() { ended <- copying.Wait() }()
+	for running := true; running; {
 		select {
 		case err := <-ended:
 			require.NoError(t, err)
-			copying = false
-		case <-time.After(100 * time.Millisecond):
+			running = false
+		default:
 			publish()
 		}
 	}
 	p.kill(t)
 
-	s["DATA_DIR"] = filepath.Join(dir, "backup")
+	s["DATA_DIR"] = filepath.Join(t.TempDir(), "restored")
+	runs(t, s, "restore", dir)
+	assert.Contains(t, runs(t, s, "restore", "--verify", dir), " 7 timelines")
 	p = start(t, s)
-	reader := func(agent string) *client.Client {
-		c, err := client.New(p.url, client.WithAgent(agent))
-		require.NoError(t, err)
-		return c
-	}
-	var kept []string
-	for _, id := range published {
-		_, err := reader("u_1").Post(t.Context(), id)
+	kept := published[:earlier]
+	for _, id := range published[earlier:] {
+		_, err := asAgent(t, p, "u_1").Post(t.Context(), id)
 		if !errors.Is(err, feed.ErrNotFound) {
 			require.NoError(t, err)
 			kept = append(kept, id)
 		}
 	}
-	require.NotEmpty(t, kept)
 	poll := 0
-	testenv.WaitFor(t, func() bool { // the copy may have jobs that were waiting
+	testenv.WaitFor(t, func() bool { // the backup may have jobs that were waiting
 		poll++
-		page, err := reader(fmt.Sprintf("u_new_%d", poll)).Refresh(t.Context(), 100)
-		require.NoError(t, err)
 		found := map[string]bool{}
-		for _, item := range page.Items {
-			found[item.ID] = true
+		c := asAgent(t, p, fmt.Sprintf("u_new_%d", poll))
+		page, err := c.Refresh(t.Context(), 100)
+		for err == nil && len(page.Items) > 0 {
+			for _, item := range page.Items {
+				found[item.ID] = true
+			}
+			page, err = c.LoadMore(t.Context(), 100)
 		}
+		require.NoError(t, err)
 		return !slices.ContainsFunc(kept, func(id string) bool { return !found[id] })
 	}, "each post in for-you")
+	follows := 0
+	for i := range 7 {
+		page, err := asAgent(t, p, fmt.Sprintf("u_%d", i)).Following(t.Context(), fmt.Sprintf("u_%d", i), "", 100)
+		require.NoError(t, err)
+		follows += len(page.Agents)
+	}
+	assert.GreaterOrEqual(t, follows, earlier)
+}
+
+// stoppedWithImages returns the settings of a server that was stopped and has an image, of some megabytes.
+func stoppedWithImages(t *testing.T) map[string]string {
+	t.Helper()
+	s := settings(t, "embedded")
+	p := start(t, s)
+	p.fill(t, 200)
+	p.signal(syscall.SIGTERM)
+	p.ended(t)
+	folder := filepath.Join(s["DATA_DIR"], "media", "aa")
+	require.NoError(t, os.MkdirAll(folder, 0o750))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "large"), make([]byte, 2<<20), 0o600))
+	return s
+}
+
+// partsIn returns the names of the parts that an interrupted call has finished.
+func partsIn(t *testing.T, pattern string) (names []string) {
+	t.Helper()
+	found, err := filepath.Glob(pattern)
+	require.NoError(t, err)
+	if len(found) == 0 {
+		return nil
+	}
+	data, err := os.ReadFile(found[0])
+	if err != nil {
+		return nil // it is being replaced
+	}
+	var m struct {
+		Parts []struct{ Name string }
+		Done  []string
+	}
+	require.NoError(t, json.Unmarshal(data, &m))
+	for _, p := range m.Parts {
+		names = append(names, p.Name)
+	}
+	return append(names, m.Done...)
+}
+
+// killOnce runs a command slowly and kills it once a part is finished.
+func killOnce(t *testing.T, s map[string]string, pattern, part string, args ...string) {
+	t.Helper()
+	slow := command(t, s, append(args, "--rate", "0.1")...)
+	require.NoError(t, slow.Start())
+	testenv.WaitFor(t, func() bool { return slices.Contains(partsIn(t, pattern), part) }, "the part %s", part)
+	require.NoError(t, slow.Process.Kill())
+	require.Error(t, slow.Wait())
+}
+
+// TestBackupKilled kills a backup and continues it: until then there is none to restore, and a finished one
+// stays as it was.
+func TestBackupKilled(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "backup")
+	s := stoppedWithImages(t)
+	progress := filepath.Join(dir, "*", "progress.json")
+	killOnce(t, s, progress, "co-readers", "backup", dir)
+	to := map[string]string{"DATA_DIR": filepath.Join(t.TempDir(), "restored")}
+	out := fails(t, to, "restore", dir)
+	assert.Contains(t, out, "the backup is not finished")
+	assert.Contains(t, out, "freshet backup "+dir)
+	assert.NoDirExists(t, to["DATA_DIR"])
+
+	made := time.Now()
+	runs(t, s, "backup", dir)
+	m, err := backup.ReadManifest(dir)
+	require.NoError(t, err)
+	assert.True(t, m.Started.Before(made), "it was continued")
+	entries, err := filepath.Glob(filepath.Join(dir, "*"))
+	require.NoError(t, err)
+	assert.Len(t, entries, 4, "nothing is left of the interrupted run: %v", entries)
+
+	require.NoError(t, os.WriteFile(filepath.Join(s["DATA_DIR"], "media", "aa", "second"), make([]byte, 1<<20), 0o600))
+	killOnce(t, s, progress, "co-readers", "backup", dir)
+	runs(t, to, "restore", dir)
+	runs(t, to, "restore", "--verify", dir)
+	assert.NoFileExists(t, filepath.Join(to["DATA_DIR"], "media", "aa", "second"), "the earlier backup is restored")
+
+	runs(t, s, "backup", dir)
+	to["DATA_DIR"] = filepath.Join(t.TempDir(), "second")
+	runs(t, to, "restore", dir)
+	assert.FileExists(t, filepath.Join(to["DATA_DIR"], "media", "aa", "second"))
+	runs(t, s, "backup", "--skip-images", dir)
+	assert.FileExists(t, filepath.Join(dir, "images", "aa", "large"), "they are left as they are")
+	require.NoError(t, os.Remove(filepath.Join(s["DATA_DIR"], "media", "aa", "large")))
+	runs(t, s, "backup", dir)
+	assert.NoFileExists(t, filepath.Join(dir, "images", "aa", "large"), "what no backup needs is removed")
+	assert.FileExists(t, filepath.Join(dir, "images", "aa", "second"))
+}
+
+// TestRestoreKilled kills a restoration: no server starts on its part of the data, and the same command
+// continues it.
+func TestRestoreKilled(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "backup")
+	s := stoppedWithImages(t)
+	runs(t, s, "backup", dir)
+	to := map[string]string{"DATA_DIR": filepath.Join(t.TempDir(), "restored")}
+	killOnce(t, to, filepath.Join(to["DATA_DIR"], datadir.Restoring, "state.json"), "co-readers", "restore", dir)
+	assert.Contains(t, fails(t, to, "serve"), "run the freshet restore again")
+	assert.Contains(t, fails(t, to, "restore", "--verify", dir), "run the freshet restore again")
+	runs(t, to, "restore", dir)
+	runs(t, to, "restore", "--verify", dir)
+	start(t, to)
+}
+
+// TestRestoreRefuses restores backups that cannot be used: each error says why, and data_dir stays empty.
+func TestRestoreRefuses(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "backup")
+	s := stoppedWithImages(t)
+	runs(t, s, "backup", dir)
+	m, err := backup.ReadManifest(dir)
+	require.NoError(t, err)
+	to := map[string]string{"DATA_DIR": filepath.Join(t.TempDir(), "restored")}
+	edit := func(name string, change func([]byte) []byte) (undo func()) {
+		path := filepath.Join(dir, name)
+		old, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(path, change(slices.Clone(old)), 0o600))
+		return func() { require.NoError(t, os.WriteFile(path, old, 0o600)) }
+	}
+	flip := func(b []byte) []byte { b[len(b)/2] ^= 1; return b }
+	cut := func(b []byte) []byte { return b[:len(b)/2] }
+	replace := func(old, with string) func(b []byte) []byte {
+		return func(b []byte) []byte { return []byte(strings.Replace(string(b), old, with, 1)) }
+	}
+	for _, c := range []struct {
+		name   string
+		change func([]byte) []byte
+		says   string
+	}{
+		{m.ID + "/catalog.db", flip, "the backup is damaged: " + filepath.Join(dir, m.ID, "catalog.db")},
+		{m.ID + "/social.db", cut, "the backup is damaged: " + filepath.Join(dir, m.ID, "social.db")},
+		{"images/aa/large", flip, "the backup is damaged: " + filepath.Join(dir, "images", "aa", "large")},
+		{"manifest.json", cut, "is damaged"},
+		{"manifest.json", replace(`"format": 1`, `"format": 2`), "in format 2, and this version reads up to format 1"},
+		{"manifest.json", replace(`"name": "catalog.db"`, `"name": "../catalog.db"`), "not within the backup"},
+		{"manifest.json", replace(`"items": "sqlite"`, `"items": "elasticsearch"`), "use the configuration of the servers that were backed up"},
+		{"manifest.json", replace(`"name": "events.db"`, `"name": "event.db"`), "the backup lacks a file"},
+	} {
+		undo := edit(c.name, c.change)
+		assert.Contains(t, fails(t, to, "restore", dir), c.says)
+		undo()
+		entries, err := filepath.Glob(filepath.Join(to["DATA_DIR"], "*"))
+		require.NoError(t, err)
+		for _, name := range entries {
+			assert.Equal(t, datadir.Restoring, filepath.Base(name))
+		}
+		require.NoError(t, os.RemoveAll(to["DATA_DIR"])) // what is restored already would not be read again
+	}
+	runs(t, to, "restore", dir)
+	runs(t, to, "restore", "--verify", dir)
+	for name, says := range map[string]string{
+		"media/aa/large": "the image aa/large is missing", "events.db": "events.db is missing",
+	} {
+		require.NoError(t, os.Rename(filepath.Join(to["DATA_DIR"], name), filepath.Join(to["DATA_DIR"], "aside")))
+		assert.Contains(t, fails(t, to, "restore", "--verify", dir), says)
+		require.NoError(t, os.Rename(filepath.Join(to["DATA_DIR"], "aside"), filepath.Join(to["DATA_DIR"], name)))
+	}
+	p := start(t, to)
+	p.fill(t, 1)
+	out := fails(t, to, "restore", "--verify", dir)
+	assert.Contains(t, out, "catalog: the 200 rows of items are not those of the backup")
+
+	assert.Contains(t, fails(t, s, "restore", t.TempDir()), "is not a backup")
+	full := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(full, "thesis.txt"), nil, 0o600))
+	assert.Contains(t, fails(t, s, "backup", full), "has files that are not a backup's, such as thesis.txt")
+	assert.Contains(t, fails(t, map[string]string{"DATA_DIR": filepath.Join(full, "none")}, "backup", filepath.Join(full, "x")), "data_dir must be that of the server")
+	assert.Contains(t, fails(t, s, "backup", dir, "--rate", "0"), "--rate must be")
+	assert.Contains(t, fails(t, s, "backup"), "give one directory")
+	assert.Contains(t, fails(t, to, "restore", "--verify", "--rate", "1", dir), "leave it out with --verify")
 }
 
 // private checks that only the owner can read the files in a directory.

@@ -28,8 +28,8 @@ const (
 )
 
 var commands = []func() *cobra.Command{
-	newConfigCommand, newDoctorCommand, newExplainCommand, newFeedCommand, newFollowCommand, newHealthCommand,
-	newIngestCommand, newItemsCommand, newJobsCommand, newPostCommand, newPromoteCommand, newRankingCommand, newServeCommand, newTimelineCommand, newVersionCommand, newWorkerCommand,
+	newBackupCommand, newConfigCommand, newDoctorCommand, newExplainCommand, newFeedCommand, newFollowCommand, newHealthCommand,
+	newIngestCommand, newItemsCommand, newJobsCommand, newPostCommand, newPromoteCommand, newRankingCommand, newRestoreCommand, newServeCommand, newTimelineCommand, newVersionCommand, newWorkerCommand,
 }
 
 func main() {

@@ -81,6 +81,8 @@ func commandMatrix(dir string) map[string]any {
 		"serve":           showsNone("writes a log; TestRights of the package handler looks at it"),
 		"worker":          showsNone("writes a log, as serve does"),
 		"version":         offline,
+		"backup":          showsNone("names of parts; asks no server"),
+		"restore":         showsNone("names of parts, tables and agents; asks no server"),
 		"config print":    offline,
 		"config check":    offline,
 		"config example":  offline,

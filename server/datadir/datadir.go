@@ -25,7 +25,11 @@ const (
 	Impressions = "impressions" // filters and journals, without Redis
 	Pages       = "pages"       // of calls with a request id, for a minute, without Redis
 	Spool       = "spool"       // what waits for Redis
+	Restoring   = "restoring"   // what freshet restore has restored so far
 )
+
+// ErrRestoring means that the restoration of a backup into a data directory has not ended.
+var ErrRestoring = errors.New("a backup is being restored into this data_dir, or that was interrupted: run the freshet restore again, which continues it, or empty data_dir")
 
 // Database is a SQLite file.
 type Database struct {
@@ -80,6 +84,9 @@ func Lacks(path string) bool {
 // Inspect returns an error that names everything in dir that this version cannot use. It changes
 // nothing. What does not exist is no error.
 func Inspect(ctx context.Context, cfg configs.Config, dir string) error {
+	if _, err := os.Stat(filepath.Join(dir, Restoring)); err == nil {
+		return ErrRestoring
+	}
 	errs := []error{InspectImpressions(cfg, dir)}
 	for _, d := range Databases(cfg, dir) {
 		if _, err := os.Stat(d.Path); errors.Is(err, os.ErrNotExist) {

@@ -196,9 +196,9 @@ func (s Settings) keep(ctx context.Context, store Store, once bool) error {
 	return store.Put(ctx, string(text), once)
 }
 
-// docID is the id of the settings document in the index of the ranking versions. No version has
+// DocID is the id of the settings document in the index of the ranking versions. No version has
 // this id.
-const docID = "settings"
+const DocID = "settings"
 
 // elastic stores the text in the index of the ranking versions of an item index.
 type elastic struct {
@@ -215,7 +215,7 @@ type document struct {
 
 // Get implements [Store].
 func (e elastic) Get(ctx context.Context) (string, error) {
-	docs, err := esindex.Get(ctx, e.client, []esindex.DocID{{Index: esindex.Rankings(e.items), ID: docID}})
+	docs, err := esindex.Get(ctx, e.client, []esindex.DocID{{Index: esindex.Rankings(e.items), ID: DocID}})
 	if err == nil {
 		err = docs[0].Err()
 	}
@@ -243,7 +243,7 @@ func (e elastic) Put(ctx context.Context, text string, once bool) error {
 	if once {
 		how = "/_create/"
 	}
-	err = esindex.Do(ctx, e.client, http.MethodPut, "/"+esindex.Rankings(e.items)+how+docID, esindex.Patience(ctx), body, nil)
+	err = esindex.Do(ctx, e.client, http.MethodPut, "/"+esindex.Rankings(e.items)+how+DocID, esindex.Patience(ctx), body, nil)
 	var refused *esindex.Error
 	if once && errors.As(err, &refused) && refused.Status == http.StatusConflict {
 		return nil // it exists

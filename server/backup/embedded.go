@@ -1,0 +1,154 @@
+package backup
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/internal/sqlitefile"
+	"github.com/freshet/freshet/server/datadir"
+	"github.com/freshet/freshet/server/overview"
+	socialsqlite "github.com/freshet/freshet/social/sqlite"
+	"github.com/freshet/freshet/social/sqlstore"
+)
+
+// The names of parts. Those of SQLite's files are the names that [datadir.Databases] gives them.
+const (
+	settingsPart    = "settings"
+	socialPart      = "social"
+	catalogPart     = "catalog"
+	impressionsPart = "impressions"
+)
+
+// timelinesName is the file of the timelines of some agents, to compare them.
+const timelinesName = "timelines.json"
+
+// settingsName is the file of the configuration with its secrets masked.
+const settingsName = "settings.yaml"
+
+// settings copies the configuration, secrets masked.
+func (r *run) settings(_ context.Context, p *Part) error {
+	var text bytes.Buffer
+	if err := configs.Print(&text, r.cfg); err != nil {
+		return err
+	}
+	out, err := create(r.folder, settingsName)
+	if err != nil {
+		return err
+	}
+	_, err = out.Write(text.Bytes())
+	f, err := out.finish(err)
+	p.Count, p.Files = 1, []File{f}
+	return err
+}
+
+// databases are the parts of SQLite's files. Posts come before items: for each post in the backup, the item
+// by which for-you finds it, or the job that makes it, is then in it, too.
+func (r *run) databases() (parts []part) {
+	for _, d := range datadir.Databases(r.cfg, r.cfg.DataDir) {
+		p := part{name: d.What, kind: Database, make: func(ctx context.Context, p *Part) error { return r.database(ctx, d, p) }}
+		if d.What == socialPart {
+			parts = append([]part{p}, parts...)
+			continue
+		}
+		parts = append(parts, p)
+	}
+	return parts
+}
+
+// database copies a SQLite file. A file that older versions did not have may be missing.
+func (r *run) database(ctx context.Context, d datadir.Database, p *Part) error {
+	if datadir.Lacks(d.Path) {
+		if d.Later {
+			return nil
+		}
+		return fmt.Errorf("there is no %s; data_dir must be that of the server, and the server must have been started once", d.Path)
+	}
+	if _, err := d.Schema.Inspect(ctx, d.Path); err != nil {
+		return err
+	}
+	name := filepath.Base(d.Path)
+	to := filepath.Join(r.folder, name)
+	if err := os.Remove(to); err != nil && !errors.Is(err, fs.ErrNotExist) { // of an interrupted run
+		return err
+	}
+	r.opts.progress(p.Name, 0, 0)
+	if err := sqlitefile.Copy(ctx, d.Path, to); err != nil {
+		return err
+	}
+	f, err := describe(ctx, r.folder, name)
+	if err != nil {
+		return err
+	}
+	p.Files = []File{f}
+	r.opts.progress(p.Name, f.Bytes, f.Bytes)
+	tables, schema, err := sqlitefile.Contents(ctx, to)
+	if err != nil {
+		return err
+	}
+	p.Schema, p.Tables = schema, map[string]Table{}
+	for name, sum := range tables {
+		p.Tables[name] = Table{Rows: sum.Rows, Sum: sum.String()}
+		p.Count += sum.Rows
+	}
+	if d.What == socialPart && d.Schema.Newest(schema) {
+		return socialsqlite.ReadOnly(ctx, to, func(posts *sqlstore.Store) error { return r.timelines(ctx, posts, p) })
+	}
+	return nil
+}
+
+// impressions copies the journals, then the filters. A day that ends meanwhile has its impressions in at
+// least one of the two: its filter is on the disk before its journal is removed. What is written to a
+// journal while it is copied may be in the copy or not; an incomplete end is cut off when it is read.
+func (r *run) impressions(ctx context.Context, p *Part) error {
+	folder := filepath.Join(r.folder, datadir.Impressions)
+	if err := os.RemoveAll(folder); err != nil { // of an interrupted run
+		return err
+	}
+	for _, suffix := range []string{".journal", ".filter"} {
+		names, err := filepath.Glob(filepath.Join(r.cfg.DataDir, datadir.Impressions, "*"+suffix))
+		if err != nil {
+			return err
+		}
+		for _, path := range names {
+			if err := r.copyFile(ctx, path, datadir.Impressions+"/"+filepath.Base(path), p); err != nil {
+				return err
+			}
+		}
+	}
+	if err := r.copyFile(ctx, filepath.Join(r.cfg.DataDir, overview.FileName), overview.FileName, p); err != nil {
+		return err
+	}
+	p.Count = int64(len(p.Files))
+	return nil
+}
+
+// copyFile copies a file of data_dir. One that has been removed is left out.
+func (r *run) copyFile(ctx context.Context, path, name string, p *Part) error {
+	in, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = in.Close() }()
+	out, err := create(r.folder, name)
+	if err != nil {
+		return err
+	}
+	var done int64
+	_, err = io.Copy(out, &paced{ctx: ctx, pace: r.pace, r: in, read: func(n int) {
+		done += int64(n)
+		r.opts.progress(p.Name, done, 0)
+	}})
+	f, err := out.finish(err)
+	p.Files = append(p.Files, f)
+	return err
+}

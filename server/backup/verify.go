@@ -1,0 +1,205 @@
+package backup
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/internal/sqlitefile"
+	"github.com/freshet/freshet/server/datadir"
+	"github.com/freshet/freshet/social/media"
+	socialsqlite "github.com/freshet/freshet/social/sqlite"
+	"github.com/freshet/freshet/social/sqlstore"
+)
+
+// Comparison is the result of [Verify].
+type Comparison struct {
+	Manifest    *Manifest
+	Rows        int64 // that were compared: of tables and indices
+	Images      int64
+	Timelines   int      // of random agents
+	Differences []string // what differs; empty if nothing does
+	More        int      // differences beyond those
+}
+
+// mostDifferences is the number of differences that are listed.
+const mostDifferences = 50
+
+type comparison struct {
+	cfg    configs.Config
+	opts   Options
+	dir    string
+	folder string
+	Comparison
+}
+
+func (c *comparison) differ(format string, args ...any) {
+	if len(c.Differences) == mostDifferences {
+		c.More++
+		return
+	}
+	c.Differences = append(c.Differences, fmt.Sprintf(format, args...))
+}
+
+// Verify compares what the stores of a configuration have with a backup, and changes nothing: the rows of
+// each table, the impressions, the images, and timelines of random agents. No server may use the stores
+// meanwhile, nor may one have used them since they were restored. Differences are no error.
+func Verify(ctx context.Context, cfg configs.Config, dir string, opts Options) (*Comparison, error) {
+	m, err := forConfig(cfg, dir)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(filepath.Join(cfg.DataDir, datadir.Restoring)); err == nil {
+		return nil, datadir.ErrRestoring
+	}
+	c := &comparison{cfg: cfg, opts: opts, dir: dir, folder: filepath.Join(dir, m.ID), Comparison: Comparison{Manifest: m}}
+	for i := range m.Parts {
+		if err := c.part(ctx, &m.Parts[i]); err != nil {
+			return nil, fmt.Errorf("compare %s: %w", m.Parts[i].Name, err)
+		}
+	}
+	return &c.Comparison, nil
+}
+
+// part compares one part.
+func (c *comparison) part(ctx context.Context, p *Part) error {
+	switch p.Kind {
+	case Database:
+		for _, d := range datadir.Databases(c.cfg, c.cfg.DataDir) {
+			if d.What == p.Name {
+				return c.database(ctx, d, p)
+			}
+		}
+	case Images:
+		return c.images(ctx, p)
+	case Files:
+		return c.files(ctx, p)
+	case Postgres:
+		return c.postgres(ctx, p)
+	case Elasticsearch:
+		return c.elastic(ctx, p)
+	case Redis:
+		return c.redis(ctx, p)
+	case Settings: // of the servers, not of what they store
+	}
+	return nil
+}
+
+// database compares a SQLite file.
+func (c *comparison) database(ctx context.Context, d datadir.Database, p *Part) error {
+	if datadir.Lacks(d.Path) {
+		if len(p.Files) > 0 {
+			c.differ("%s is missing", d.Path)
+		}
+		return nil
+	}
+	c.opts.progress(p.Name, 0, p.Count)
+	found, schema, err := sqlitefile.Contents(ctx, d.Path)
+	if err != nil {
+		return err
+	}
+	tables := map[string]Table{}
+	for name, sum := range found {
+		tables[name] = Table{Rows: sum.Rows, Sum: sum.String()}
+	}
+	c.tables(p, tables)
+	if d.What != socialPart || !d.Schema.Newest(schema) {
+		return nil
+	}
+	return socialsqlite.ReadOnly(ctx, d.Path, func(posts *sqlstore.Store) error { return c.timelines(ctx, p, posts) })
+}
+
+// tables compares the rows of tables.
+func (c *comparison) tables(p *Part, found map[string]Table) {
+	for _, name := range slices.Sorted(maps.Keys(p.Tables)) {
+		want := p.Tables[name]
+		got, there := found[name]
+		c.Rows += got.Rows
+		switch {
+		case !there:
+			c.differ("%s: there is no %s, which has %d rows in the backup", p.Name, name, want.Rows)
+		case got.Rows != want.Rows:
+			c.differ("%s: %s has %d rows, and %d in the backup", p.Name, name, got.Rows, want.Rows)
+		case got.Sum != want.Sum:
+			c.differ("%s: the %d rows of %s are not those of the backup", p.Name, got.Rows, name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		if _, there := p.Tables[name]; !there {
+			c.differ("%s: there is a %s with %d rows, which the backup has not", p.Name, name, found[name].Rows)
+		}
+	}
+}
+
+// files compares files of data_dir.
+func (c *comparison) files(ctx context.Context, p *Part) error {
+	for _, want := range p.Files {
+		got, err := describe(ctx, c.cfg.DataDir, want.Name)
+		switch {
+		case errors.Is(err, os.ErrNotExist):
+			c.differ("%s is missing", filepath.Join(c.cfg.DataDir, want.Name))
+		case err != nil:
+			return err
+		case got != want:
+			c.differ("%s is not that of the backup", filepath.Join(c.cfg.DataDir, want.Name))
+		}
+	}
+	return nil
+}
+
+// images compares the images. Those that the backup has not are no difference: the store may be shared.
+func (c *comparison) images(ctx context.Context, p *Part) (err error) {
+	store, err := openImages(c.cfg, c.cfg.DataDir, false)
+	if err != nil {
+		return err
+	}
+	there := map[string]bool{}
+	if store != nil {
+		defer func() { err = errors.Join(err, store.Close()) }()
+		keys, err := store.Keys(ctx, math.MaxInt)
+		if err != nil {
+			return err
+		}
+		for _, key := range keys {
+			there[key] = true
+		}
+	}
+	return eachImage(c.folder, p, func(i image) error {
+		c.Images++
+		c.opts.progress(p.Name, c.Images, p.Count)
+		if !there[i.Name] {
+			c.differ("the image %s is missing", i.Name)
+			return nil
+		}
+		return c.image(ctx, store, i)
+	})
+}
+
+// image compares one image with its copy.
+func (c *comparison) image(ctx context.Context, store media.Store, i image) error {
+	in, err := store.Open(ctx, i.Name)
+	if err != nil {
+		return err
+	}
+	got, err := io.ReadAll(in)
+	if err = errors.Join(err, in.Close()); err != nil {
+		return err
+	}
+	copied, err := checked(filepath.Join(c.dir, imagesName), i.File)
+	if err != nil {
+		return err
+	}
+	want, err := io.ReadAll(copied)
+	if err == nil && !bytes.Equal(got, want) {
+		c.differ("the image %s is not that of the backup", i.Name)
+	}
+	return errors.Join(err, copied.Close())
+}
