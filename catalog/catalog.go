@@ -173,6 +173,9 @@ type Lister interface {
 type Selection struct {
 	Author string // the item's author_id
 	Tag    string // one of the item's tags
+	// Words are tokens of package words: the title has all of them. In an index of your own they are
+	// compared as the analyzer of its titles does.
+	Words  []string
 	Since  int64  // Unix seconds; update_time is this or later
 	Before int64  // Unix seconds; update_time is earlier
 	Cursor string // Next of the previous page
@@ -183,6 +186,14 @@ type Selection struct {
 type Page struct {
 	Items []feed.Doc
 	Next  string // cursor of the next page; "" on the last page
+}
+
+// Census counts items, posts included.
+type Census interface {
+	// CountItems returns the number of items dated from each bound, in Unix seconds, to the next one,
+	// which excludes it; the bounds ascend, and there is one number less. Writes of the last second may be
+	// missing. It may take a second with millions of items. Errors wrap [ErrUnavailable].
+	CountItems(ctx context.Context, bounds []int64) ([]int64, error)
 }
 
 // RemoveItem is returned by a change to remove the item, see [Writer].

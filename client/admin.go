@@ -50,6 +50,7 @@ func (c *Client) PutItem(ctx context.Context, item feed.Item) error {
 type ItemFilter struct {
 	Author string
 	Tag    string
+	Words  string // the title has all of them, in any case; at most ten
 	Since  int64  // Unix seconds; minimum update_time
 	Cursor string // ItemPage.NextCursor of the previous page
 	Limit  int    // 1 to 200; 0 is the server's default of 100
@@ -64,7 +65,7 @@ type ItemPage struct {
 // Items calls GET /v1/items: the stored items, except posts. It needs the admin token.
 func (c *Client) Items(ctx context.Context, f ItemFilter) (ItemPage, error) {
 	path := withQuery("/v1/items",
-		map[string]string{"author": f.Author, "tag": f.Tag, "cursor": f.Cursor},
+		map[string]string{"author": f.Author, "tag": f.Tag, "words": f.Words, "cursor": f.Cursor},
 		map[string]int64{"since": f.Since, "limit": int64(f.Limit)})
 	return call[ItemPage](ctx, c, Request{Method: http.MethodGet, Path: path, Repeatable: true})
 }
@@ -107,6 +108,12 @@ func (c *Client) Jobs(ctx context.Context, f JobFilter) (JobPage, error) {
 // the admin token.
 func (c *Client) Overview(ctx context.Context) (Overview, error) {
 	return call[Overview](ctx, c, Request{Method: http.MethodGet, Path: "/v1/overview", Repeatable: true})
+}
+
+// ItemReaders calls GET /v1/readers: how many distinct readers have acted on an item. It needs the admin token.
+func (c *Client) ItemReaders(ctx context.Context, item string) (ItemReaders, error) {
+	path := withQuery("/v1/readers", map[string]string{"item": item}, nil)
+	return call[ItemReaders](ctx, c, Request{Method: http.MethodGet, Path: path, Repeatable: true})
 }
 
 // System calls GET /v1/system: the server's version, stores, and settings in force. It needs the admin token.

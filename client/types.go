@@ -37,6 +37,7 @@ type (
 	Likes            = api.Likes
 	Notification     = social.Notice
 	NotificationPage = social.NoticePage
+	ItemReaders      = api.ItemReaders
 	Overview         = api.Overview
 	OverviewPoint    = api.OverviewPoint
 	OverviewServer   = api.OverviewServer

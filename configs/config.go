@@ -72,6 +72,14 @@ type Config struct {
 	// Files maps keys to the files that their values were read from, as named by variables …_FILE. It
 	// is not a setting.
 	Files map[string]string `key:"-"`
+	// Origins maps keys that are set to where their value is from. It is not a setting.
+	Origins map[string]Origin `key:"-"`
+}
+
+// Origin is where the value of a setting is from.
+type Origin struct {
+	Kind string // OriginFile, OriginEnvironment or OriginFlag
+	Name string // the file, the variable or the flag
 }
 
 // Server configures the HTTP server. A request takes less than a minute: after that time another

@@ -31,6 +31,8 @@ func TestShippedFileEqualsDefaults(t *testing.T) {
 	// An empty list in YAML and a nil list in Go mean the same.
 	want.Elasticsearch.Addresses = c.Elasticsearch.Addresses
 	assert.Empty(t, c.Elasticsearch.Addresses)
+	assert.NotEmpty(t, c.Origins)
+	c.Origins = nil
 	if diff := cmp.Diff(want, c); diff != "" {
 		t.Errorf("freshet.yaml differs from Default() (-Go +YAML):\n%s", diff)
 	}
@@ -141,6 +143,8 @@ elasticsearch: {addresses: ["http://a:1", "http://b:2"], fields: {title: headlin
 		t.Run(name, func(t *testing.T) {
 			got, err := configs.Load(o)
 			require.NoError(t, err)
+			assert.NotEmpty(t, got.Origins)
+			got.Origins = nil
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Error(diff)
 			}

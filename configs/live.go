@@ -184,12 +184,27 @@ func (f field) shown(c *Config) string {
 	}
 }
 
+// origin takes the origin of a key over.
+func (c *Config) origin(key string, from map[string]Origin) {
+	is, set := from[key]
+	switch {
+	case !set:
+		delete(c.Origins, key)
+	case c.Origins == nil:
+		c.Origins = map[string]Origin{key: is}
+	default:
+		c.Origins[key] = is
+	}
+}
+
 // Reloaded returns the configuration in force with those values of a loaded one that change at a reload.
 // The error is a [Problems]: rules between settings may forbid the result although both are valid.
 func Reloaded(inForce, loaded Config) (Config, error) {
 	next := inForce
+	next.Origins = maps.Clone(inForce.Origins)
 	for _, f := range schema {
 		if effects[f.key] == atReload {
+			next.origin(f.key, loaded.Origins)
 			reflect.ValueOf(&next).Elem().FieldByIndex(f.index).Set(reflect.ValueOf(f.value(&loaded)))
 		}
 	}

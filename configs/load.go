@@ -86,7 +86,7 @@ func applyFile(c *Config, name string, data []byte) Problems {
 	if len(problems) > 0 {
 		return problems
 	}
-	return layer{values, func(string) string { return name }}.apply(c)
+	return layer{values, func(string) string { return name }, OriginFile}.apply(c)
 }
 
 // words are the names of keys that YAML 1.1 reads as booleans. This program reads YAML 1.2, but files
@@ -155,6 +155,16 @@ func flatten(prefix string, dotted bool, section, values map[string]any) (withDo
 type layer struct {
 	values map[string]any
 	source func(key string) string
+	kind   string // one of the origins
+}
+
+// set notes that the layer has set a key.
+func (l layer) set(c *Config, key string) {
+	c.Origins = maps.Clone(c.Origins) // a copy of the configuration may hold the other map
+	if c.Origins == nil {
+		c.Origins = map[string]Origin{}
+	}
+	c.Origins[key] = Origin{Kind: l.kind, Name: l.source(key)}
 }
 
 // apply sets every value. An empty value or an empty section leaves the previous value.
@@ -162,6 +172,7 @@ func (l layer) apply(c *Config) Problems {
 	changes, all := l.cutRanking()
 	if changes != "" {
 		all = append(all, setRanking(c, changes, l.source(rankingKey))...)
+		l.set(c, rankingKey)
 	}
 	for _, key := range slices.Sorted(maps.Keys(l.values)) {
 		raw := l.values[key]
@@ -179,6 +190,7 @@ func (l layer) apply(c *Config) Problems {
 		if err := f.set(c, raw); err != nil {
 			all = append(all, Problem{Key: key, Source: l.source(key), Message: err.Error()})
 		}
+		l.set(c, key)
 	}
 	return all
 }
@@ -237,7 +249,13 @@ func applyEnv(c *Config, o Options) (all Problems) {
 		near := slices.MinFunc(schema, func(a, b field) int { return distance(name, EnvName(a.key)) - distance(name, EnvName(b.key)) })
 		problem("%s is not a setting; the nearest is %s", name, EnvName(near.key))
 	}
-	return append(all, layer{values, EnvName}.apply(c)...)
+	source := func(key string) string {
+		if c.Files[key] != "" {
+			return EnvName(key) + fileSuffix
+		}
+		return EnvName(key)
+	}
+	return append(all, layer{values, source, OriginEnvironment}.apply(c)...)
 }
 
 // quoted reports whether a value is in quotes. A shell and systemd remove them.
@@ -306,5 +324,5 @@ func applyFlags(c *Config, fs *pflag.FlagSet) Problems {
 			delete(c.Files, f.Name) // its value is overridden
 		}
 	})
-	return layer{values, func(key string) string { return "--" + key }}.apply(c)
+	return layer{values, func(key string) string { return "--" + key }, OriginFlag}.apply(c)
 }

@@ -9,9 +9,11 @@ import (
 
 // Where the value of a setting is from.
 const (
-	OriginDefault = "default"
-	OriginSet     = "set"  // in the YAML file, the environment or a flag
-	OriginFile    = "file" // in a file that a variable …_FILE names
+	OriginDefault     = "default"
+	OriginFile        = "file" // the YAML file
+	OriginEnvironment = "environment"
+	OriginFlag        = "flag"
+	OriginProgram     = "program" // the program that opened the server has set it
 )
 
 // Setting is a key of the configuration with its value in force.
@@ -19,21 +21,23 @@ type Setting struct {
 	Key    string
 	Value  string // as in YAML, with secrets masked
 	Origin string
+	Source string // the file, the variable or the flag of the value; "" for others
 	Help   string
 }
 
 // Settings lists all keys in the order of the shipped file, with every secret and the credentials in
-// addresses masked, as [Print] does.
+// addresses masked, as [Print] does. A value that is set to the default has the origin that sets it.
 func Settings(c Config) []Setting {
 	byDefault := Default()
 	all := make([]Setting, len(schema))
 	for i, f := range schema {
-		all[i] = Setting{Key: f.key, Value: flat(f.node(&c)), Origin: OriginSet, Help: f.help}
-		if reflect.DeepEqual(f.value(&c), f.value(&byDefault)) {
+		all[i] = Setting{Key: f.key, Value: flat(f.node(&c)), Origin: OriginProgram, Help: f.help}
+		from, known := c.Origins[f.key]
+		switch {
+		case known:
+			all[i].Origin, all[i].Source = from.Kind, from.Name
+		case reflect.DeepEqual(f.value(&c), f.value(&byDefault)):
 			all[i].Origin = OriginDefault
-		}
-		if _, inFile := c.Files[f.key]; inFile {
-			all[i].Origin = OriginFile
 		}
 	}
 	return all

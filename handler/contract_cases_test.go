@@ -233,7 +233,7 @@ func itemCases(stored func(...string) []exchange) map[string]contractRoute {
 		},
 		"GET /v1/items": {
 			good: []exchange{
-				listed("?author=lee&tag=space&since=1772791200&cursor=eyJ0Ijo5OTk5OTk5OTk5LCJpZCI6InoifQ&limit=1"),
+				listed("?author=lee&tag=space&words=a+river&since=1772791200&cursor=eyJ0Ijo5OTk5OTk5OTk5LCJpZCI6InoifQ&limit=1"),
 				{headers: []string{bearer}, before: stored("post/1")},
 			},
 			bad: map[int]exchange{40001: listed("?cursor=x"), 40003: listed("?limit=201"), 50301: {headers: []string{asAdmin}, late: true}},
@@ -334,7 +334,11 @@ func operationsCases(func(...string) []exchange) map[string]contractRoute {
 	cached := contractRoute{good: []exchange{{}, {headers: []string{"If-None-Match: *"}}}}
 	file := func(path string) exchange { return exchange{path: map[string]string{"path": path}} }
 	return map[string]contractRoute{
-		"GET /v1/overview":       {good: []exchange{{headers: []string{asAdmin}}}},
+		"GET /v1/overview": {good: []exchange{{headers: []string{asAdmin}}}},
+		"GET /v1/readers": {
+			good: []exchange{{headers: []string{asAdmin}, query: "?item=doc_1"}},
+			bad:  map[int]exchange{40001: {headers: []string{asAdmin}, query: "?item=doc_1&page=1"}, 40004: {headers: []string{asAdmin}, query: "?item=a%20b"}},
+		},
 		"GET /v1/system":         {good: []exchange{{headers: []string{asAdmin}}}},
 		"POST /v1/doctor":        {good: []exchange{{headers: []string{asAdmin}}}},
 		"GET /v1/config/diff":    {good: []exchange{{headers: []string{asAdmin}}}},

@@ -21,6 +21,7 @@ import (
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/ranking"
+	"github.com/freshet/freshet/signals/popularity"
 	"github.com/freshet/freshet/social"
 )
 
@@ -74,7 +75,7 @@ type Health interface {
 	Check(ctx context.Context) map[string]Dependency
 }
 
-// Deps holds the dependencies of the routes. All fields but Social, Drain and Follow are required.
+// Deps holds the dependencies of the routes. All fields but Readers, Social, Drain and Follow are required.
 type Deps struct {
 	Engine      Engine
 	Ingest      Intake
@@ -89,6 +90,7 @@ type Deps struct {
 	Counts   Counts
 	Overview Overview
 	System   System
+	Readers  popularity.Readers // nil if clicks and likes are not counted
 	Guest    Guest
 
 	// Drain is nil if the server does not announce that it stops.
@@ -272,6 +274,7 @@ func (s *server) rankingRoutes(route router) {
 // operationRoutes adds the pages and the routes for operations.
 func (s *server) operationRoutes(route router) {
 	route(http.MethodGet, "/v1/overview", s.admin(serve(s.gated, nobody, s.getOverview)))
+	route(http.MethodGet, "/v1/readers", s.admin(serveInput(s.gated, nobody, query(readersQuery{}), s.getReaders)))
 	route(http.MethodGet, "/v1/system", s.admin(serve(s.gated, nobody, s.getSystem)))
 	route(http.MethodPost, "/v1/doctor", s.admin(serve(s.offlineWork, nobody, s.postDoctor)))
 	metrics := promhttp.Handler()

@@ -13,6 +13,7 @@ import (
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
+	"github.com/freshet/freshet/feed/words"
 	"github.com/freshet/freshet/internal/gunzip"
 )
 
@@ -153,12 +154,14 @@ const (
 	// MaxItems is the largest limit of a list of items, which may be large.
 	MaxItems     = 200
 	defaultItems = 100
+	maxWords     = 10 // of titles, to find items by
 )
 
 // itemsQuery are the parameters of GET /v1/items.
 type itemsQuery struct {
 	Author queryText `json:"author"`
 	Tag    queryText `json:"tag"`
+	Words  queryText `json:"words"`
 	Since  int64     `json:"since"`
 	Cursor queryText `json:"cursor"`
 	Limit  int       `json:"limit"`
@@ -167,6 +170,9 @@ type itemsQuery struct {
 func (q *itemsQuery) check() error {
 	if q.Since < 0 || q.Since > feed.MaxItemTime {
 		return fmt.Errorf("%w: since must be Unix seconds from 0 to %d, not %d", feed.ErrInvalid, int64(feed.MaxItemTime), q.Since)
+	}
+	if n := len(words.Of(string(q.Words))); n > maxWords || n == 0 && q.Words != "" {
+		return fmt.Errorf("%w: words must have 1 to %d words of titles, not %d", feed.ErrInvalid, maxWords, n)
 	}
 	return feed.CheckLimit(q.Limit, MaxItems)
 }
@@ -180,7 +186,7 @@ type itemList struct {
 // getItems answers GET /v1/items with a page of the stored items.
 func (s *server) getItems(ctx context.Context, _ *call, _ string, q *itemsQuery) (any, error) {
 	page, err := s.deps.List.List(ctx, catalog.Selection{
-		Author: string(q.Author), Tag: string(q.Tag), Since: q.Since, Cursor: string(q.Cursor), Limit: q.Limit,
+		Author: string(q.Author), Tag: string(q.Tag), Words: words.Of(string(q.Words)), Since: q.Since, Cursor: string(q.Cursor), Limit: q.Limit,
 	})
 	data := itemList{Items: make([]json.RawMessage, len(page.Items))}
 	for i, doc := range page.Items {

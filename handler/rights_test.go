@@ -255,6 +255,7 @@ func matrixRoutes() map[string]any {
 		"POST /v1/ranking/revert":              noPost("parameters"),
 		"POST /v1/replay":                      noPost("ranks of ids that the caller sends"),
 		"GET /v1/overview":                     noPost("counts"),
+		"GET /v1/readers":                      noPost("a number of readers"),
 		"GET /v1/system":                       noPost("settings"),
 		"POST /v1/doctor":                      noPost("the state of services"),
 		"GET /metrics":                         noPost("counts: TestRights looks"),

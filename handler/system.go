@@ -9,14 +9,14 @@ import (
 // System tells operators how the server runs. No text of it contains a secret.
 type System interface {
 	// System returns what the server knows without asking others.
-	System() api.System
+	System(ctx context.Context) api.System
 	// Diagnose checks every dependency, as freshet doctor does.
 	Diagnose(ctx context.Context) api.Diagnosis
 }
 
 // getSystem answers GET /v1/system.
 func (s *server) getSystem(ctx context.Context, _ *call, _ string) (any, error) {
-	return s.deps.System.System(), ctx.Err()
+	return s.deps.System.System(ctx), ctx.Err()
 }
 
 // postDoctor answers POST /v1/doctor. Its checks write to stores and remove what they wrote, and may take as

@@ -48,6 +48,7 @@ type catalogs struct {
 	indexed  *indexsync.Catalog      // the catalog if recall is in this process, else nil
 	coRead   *coreadredis.Store      // co-readers if they are in Redis, else nil
 	live     *popularityredis.Store  // live popularity if recall is in Elasticsearch; nil if off
+	readers  popularity.Readers      // who acted on items; nil if that is not counted
 	counted  popularity.Index        // the index that ranks by it; nil if off
 	folding  *catalogelastic.Catalog // the index of items; nil if they are in a file
 }
@@ -55,6 +56,7 @@ type catalogs struct {
 type contents interface {
 	catalog.Reader
 	catalog.Lister
+	catalog.Census
 }
 
 // openCatalogs chains the layers that provide items. A read goes through
@@ -105,7 +107,7 @@ func (b *builder) elasticBackend(c clients) catalogs {
 		recall: source, popular: source, coRead: coRead, live: live, folding: index,
 	}
 	if live != nil {
-		s.items, s.counted = popularitysync.New(index, live), index
+		s.items, s.counted, s.readers = popularitysync.New(index, live), index, live
 	}
 	if c.redis != nil {
 		cached := rediscache.New(s.items, c.redis, rediscache.Config{
@@ -143,12 +145,13 @@ func (b *builder) fileBackend(ctx context.Context) (catalogs, error) {
 	}
 	b.onClose("catalog", func(context.Context) error { return file.Close() })
 	source := recallmemory.New()
-	synced, err := indexsync.Open(ctx, file, source, popularitysqlite.New(file.File(), b.cfg.HalfLives()))
+	acted := popularitysqlite.New(file.File(), b.cfg.HalfLives())
+	synced, err := indexsync.Open(ctx, file, source, acted)
 	if err != nil {
 		return catalogs{}, fmt.Errorf("build the recall index from the catalog: %w", err)
 	}
 	return catalogs{
-		items: lru.New(synced), contents: file, agents: file, groups: file, rankings: rankingsqlite.New(file.File()),
+		items: lru.New(synced), contents: file, agents: file, groups: file, readers: acted, rankings: rankingsqlite.New(file.File()),
 		recall: source, popular: source, indexed: synced,
 	}, nil
 }

@@ -1,7 +1,9 @@
 package server
 
 import (
+	"context"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -38,6 +40,20 @@ func TestOverviewCountsFeeds(t *testing.T) {
 				}
 				return all
 			}
+			o := askAdmin[api.Overview](t, a, "GET", "/v1/overview", "")
+			require.Len(t, o.Days, 7)
+			assert.EqualValues(t, 1, o.Days[6].Readers)
+			require.NotNil(t, o.Items)
+			require.Len(t, o.Items.Hours, 168)
+			var items int64
+			for _, age := range o.Items.Ages {
+				items += age.Items
+			}
+			assert.EqualValues(t, 30, items)
+			readers := askAdmin[api.ItemReaders](t, a, "GET", "/v1/readers?item="+ids(page)[0], "")
+			require.NotNil(t, readers.Acted)
+			assert.EqualValues(t, 1, *readers.Acted)
+			assert.Zero(t, *askAdmin[api.ItemReaders](t, a, "GET", "/v1/readers?item=never", "").Acted)
 			before := counted(a)
 			assert.GreaterOrEqual(t, before.Refreshes, .99)
 			assert.GreaterOrEqual(t, before.LoadMores, .99)
@@ -48,3 +64,31 @@ func TestOverviewCountsFeeds(t *testing.T) {
 		})
 	}
 }
+
+// TestItemsByAge checks that each item has one age, and each of the last seven days one hour.
+func TestItemsByAge(t *testing.T) {
+	now := time.Date(2026, 3, 6, 12, 34, 56, 0, time.UTC)
+	f := figures{clock: func() time.Time { return now }, items: census(func(bounds []int64) []int64 {
+		counts := make([]int64, len(bounds)-1)
+		for i := range counts {
+			counts[i] = (bounds[i+1] - bounds[i] + hour - 1) / hour // one item an hour
+		}
+		return counts
+	})}
+	got, err := f.ages(t.Context())
+	require.NoError(t, err)
+	items := map[int64]int64{}
+	for _, age := range got.Ages[:4] {
+		items[*age.Below/hour] = age.Items
+	}
+	assert.Equal(t, map[int64]int64{1: 1, 24: 23, 168: 144, 720: 552}, items)
+	assert.Nil(t, got.Ages[4].Below)
+	assert.Equal(t, now.Truncate(time.Hour), got.Hours[167].Begin)
+	f.items = nil
+	_, err = f.ages(t.Context())
+	require.NoError(t, err, "it is counted once a minute")
+}
+
+type census func(bounds []int64) []int64
+
+func (c census) CountItems(_ context.Context, bounds []int64) ([]int64, error) { return c(bounds), nil }

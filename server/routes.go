@@ -32,7 +32,7 @@ func (a *App) routes(cfg engine.Config) (http.Handler, error) {
 		Offline: offlineSource{a.Engine, a.Catalog, a.stores.agents},
 		Ingest:  catalog.NewIngest(a.Catalog, catalog.IngestConfig{GroupByURL: a.cfg.Catalog.GroupBy == configs.GroupByURL}),
 
-		Counts: a.counts, Overview: a.overview, System: a.system(), Guest: a.guest(a.Catalog, cfg), Social: a.socialRoutes(), Drain: a.stopping,
+		Counts: a.counts, Overview: &figures{Keeper: a.overview, counts: a.counts, items: a.stores.contents, clock: a.clock, log: a.log}, System: a.system(), Readers: a.stores.readers, Guest: a.guest(a.Catalog, cfg), Social: a.socialRoutes(), Drain: a.stopping,
 		Settings: a.live, Follow: a.adjust,
 	})
 }

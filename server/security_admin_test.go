@@ -25,6 +25,7 @@ var adminRoutes = [][3]string{
 	{"POST", "/v1/ranking/revert", `{"version":0,"why":"taken"}`},
 	{"GET", "/v1/ranking/report", ""},
 	{"GET", "/v1/overview", ""},
+	{"GET", "/v1/readers?item=doc_1", ""},
 	{"GET", "/v1/system", ""},
 	{"POST", "/v1/doctor", ""},
 	{"POST", "/v1/compare", `{"agents":["u_2"]}`},

@@ -23,6 +23,13 @@ func TestSystemAndDoctor(t *testing.T) {
 			assert.Len(t, s.Settings, len(configs.Keys()))
 			items, impressions, posts := cfg.Stores()
 			assert.Equal(t, []string{items, impressions, posts}, []string{s.Items, s.Impressions, s.Posts})
+			assert.NotEmpty(t, s.Files)
+			for _, d := range s.Dependencies {
+				assert.Equal(t, "closed", d.Breaker, d.Name)
+			}
+			if mode == "services" {
+				assert.NotEmpty(t, s.Dependencies)
+			}
 			found := askAdmin[api.Diagnosis](t, a, "POST", "/v1/doctor", "")
 			require.NotEmpty(t, found.Findings)
 			assert.NotContains(t, asJSON(t, s)+asJSON(t, found), testAdmin)

@@ -13,12 +13,14 @@ import (
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/terms"
+	"github.com/freshet/freshet/feed/words"
 )
 
 // Listed is a catalog that can list its items.
 type Listed interface {
 	catalog.Catalog
 	catalog.Lister
+	catalog.Census
 }
 
 // RunLister checks a catalog that implements [catalog.Lister], which must be empty. refresh
@@ -51,6 +53,8 @@ func runLister(t *testing.T, open func(t *testing.T) Listed, refresh func(t *tes
 			requireSelected(t, c, items, tag, catalog.Selection{Tag: tag})
 		}
 	})
+	t.Run("List/words", func(t *testing.T) { titles(t, c, items) })
+	t.Run("CountItems", func(t *testing.T) { census(t, c) })
 	t.Run("List/cursors of others", func(t *testing.T) {
 		for _, cursor := range []string{"x", "!", "bnVsbA", "e30", "W10", "WzEsMl0", strings.Repeat("A", 1000)} {
 			_, err := c.List(t.Context(), catalog.Selection{Limit: 1, Cursor: cursor})
@@ -99,6 +103,33 @@ func selections(t *testing.T, c Listed, items []feed.Item) {
 	} {
 		requireSelected(t, c, items, name, s)
 	}
+}
+
+// titles selects items by words of their titles.
+func titles(t *testing.T, c Listed, items []feed.Item) {
+	for _, n := range []int{7, 39} {
+		want := slices.DeleteFunc(slices.Clone(items), func(it feed.Item) bool { return it.ID != fmt.Sprintf("list/%d", n) })
+		requireListed(t, want, all(t, c, catalog.Selection{Words: words.Of(fmt.Sprintf("%d ITEM", n)), Limit: 3}), "two words")
+	}
+	requireListed(t, items, all(t, c, catalog.Selection{Words: []string{"item"}, Limit: 7}), "a word of all")
+	requireListed(t, nil, all(t, c, catalog.Selection{Words: []string{"item", "absent"}, Limit: 7}), "all words must be there")
+	both := catalog.Selection{Words: []string{"item"}, Tag: "tag-1", Author: "author 1 \"é", Limit: 7}
+	want := slices.DeleteFunc(slices.Clone(items), func(it feed.Item) bool { return it.AuthorID != `author 1 "é` || !slices.Contains(it.Tags, "tag-1") })
+	requireListed(t, want, all(t, c, both), "with an author and a tag")
+}
+
+// census counts the items of listed, eight in each minute, and the post, which is dated as [item] dates it.
+func census(t *testing.T, c Listed) {
+	const at = 1_772_791_200
+	got, err := c.CountItems(t.Context(), []int64{at, at + 60, at + 180, at + 181, at + 300})
+	require.NoError(t, err)
+	require.Equal(t, []int64{8, 16, 8, 8}, got)
+	got, err = c.CountItems(t.Context(), []int64{0, feed.MaxItemTime})
+	require.NoError(t, err)
+	require.Equal(t, []int64{41}, got)
+	got, err = c.CountItems(t.Context(), []int64{at})
+	require.NoError(t, err)
+	require.Empty(t, got)
 }
 
 func requireSelected(t *testing.T, c Listed, items []feed.Item, name string, s catalog.Selection) {

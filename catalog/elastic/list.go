@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,7 +17,10 @@ import (
 	"github.com/freshet/freshet/internal/esindex"
 )
 
-var _ catalog.Lister = (*Catalog)(nil)
+var (
+	_ catalog.Lister = (*Catalog)(nil)
+	_ catalog.Census = (*Catalog)(nil)
+)
 
 // List implements [catalog.Lister]. An index whose documents have no field for their
 // ids cannot be sorted by them, so it is not listed.
@@ -93,7 +97,59 @@ func selected(schema *esindex.Schema, s *catalog.Selection) []map[string]any {
 			filters = append(filters, map[string]any{"term": map[string]string{field: value}})
 		}
 	}
+	return append(filters, titled(schema, s.Words)...)
+}
+
+// titled matches the documents whose title has all these tokens, in the field of tokens if there is one.
+func titled(schema *esindex.Schema, tokens []string) (filters []map[string]any) {
+	for _, token := range tokens {
+		if schema.Tokens {
+			filters = append(filters, map[string]any{"term": map[string]string{schema.Fields.TitleTokens: token}})
+		} else {
+			filters = append(filters, map[string]any{"match": map[string]any{schema.Fields.Title: map[string]string{"query": token, "operator": "and"}}})
+		}
+	}
 	return filters
+}
+
+// CountItems implements [catalog.Census].
+func (c *Catalog) CountItems(ctx context.Context, bounds []int64) ([]int64, error) {
+	counts := make([]int64, max(0, len(bounds)-1))
+	schema, err := c.schema.Get()
+	if err != nil || len(counts) == 0 {
+		return counts, c.contractError(err)
+	}
+	between := make([]map[string]any, len(counts))
+	for i := range counts {
+		within := map[string]json.RawMessage{"gte": schema.Time.Literal(bounds[i]), "lt": schema.Time.Literal(bounds[i+1])}
+		between[i] = map[string]any{"range": map[string]any{schema.Fields.UpdateTime: within}}
+	}
+	request := map[string]any{
+		"size": 0, "track_total_hits": false,
+		"query": map[string]any{"range": map[string]any{schema.Fields.UpdateTime: map[string]json.RawMessage{
+			"gte": schema.Time.Literal(bounds[0]), "lt": schema.Time.Literal(bounds[len(counts)]),
+		}}},
+		"aggs": map[string]any{"items": map[string]any{"filters": map[string]any{"filters": between}}},
+	}
+	var found struct {
+		Aggregations struct {
+			Items struct {
+				Buckets []struct {
+					Count int64 `json:"doc_count"`
+				} `json:"buckets"`
+			} `json:"items"`
+		} `json:"aggregations"`
+	}
+	if err := esindex.Ask(ctx, c.client, http.MethodPost, "/"+c.items+"/_search", "allow_partial_search_results=false", request, &found); err != nil {
+		return nil, c.contractError(err)
+	}
+	if len(found.Aggregations.Items.Buckets) != len(counts) { // an index that has just been created has no shards yet
+		return counts, nil
+	}
+	for i, b := range found.Aggregations.Items.Buckets {
+		counts[i] = b.Count
+	}
+	return counts, nil
 }
 
 // exists matches the documents that have a field.

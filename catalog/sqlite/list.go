@@ -14,10 +14,14 @@ import (
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/terms"
+	"github.com/freshet/freshet/feed/words"
 	"github.com/freshet/freshet/internal/sqlitefile"
 )
 
-var _ catalog.Lister = (*Catalog)(nil)
+var (
+	_ catalog.Lister = (*Catalog)(nil)
+	_ catalog.Census = (*Catalog)(nil)
+)
 
 // place is the end of a page of a list, as encoded in a cursor.
 type place struct {
@@ -25,7 +29,7 @@ type place struct {
 	ID      string `json:"id"`
 }
 
-// List implements [catalog.Lister]. With an author or a tag it reads documents until the page
+// List implements [catalog.Lister]. With an author, a tag or words it reads documents until the page
 // is full, which takes some seconds if it has to read a million.
 func (c *Catalog) List(ctx context.Context, s catalog.Selection) (page catalog.Page, err error) {
 	text, args, err := listQuery(&s)
@@ -39,7 +43,7 @@ func (c *Catalog) List(ctx context.Context, s catalog.Selection) (page catalog.P
 		var at place
 		var raw sql.RawBytes
 		err = row.Scan(&at.ID, &at.Updated, &raw)
-		if err != nil || tag != "" && !tagged(raw, tag) {
+		if err != nil || tag != "" && !tagged(raw, tag) || len(s.Words) > 0 && !titled(raw, s.Words) {
 			continue
 		}
 		if len(page.Items) == s.Limit { // there is one more than fits the page
@@ -55,6 +59,18 @@ func (c *Catalog) List(ctx context.Context, s catalog.Selection) (page catalog.P
 	return page, nil
 }
 
+// CountItems implements [catalog.Census].
+func (c *Catalog) CountItems(ctx context.Context, bounds []int64) ([]int64, error) {
+	counts := make([]int64, max(0, len(bounds)-1))
+	for i := range counts {
+		err := c.file.Scans.QueryRowContext(ctx, `SELECT count(*) FROM items WHERE updated >= ? AND updated < ?`, bounds[i], bounds[i+1]).Scan(&counts[i])
+		if err != nil {
+			return nil, c.failed(ctx, "count items", err)
+		}
+	}
+	return counts, nil
+}
+
 // tagged reports whether a document has a folded tag.
 func tagged(doc []byte, tag string) bool {
 	var it struct {
@@ -63,8 +79,21 @@ func tagged(doc []byte, tag string) bool {
 	return json.Unmarshal(doc, &it) == nil && slices.Contains(terms.FoldAll(it.Tags), tag)
 }
 
+// titled reports whether the title of a document has all these tokens.
+func titled(doc []byte, tokens []string) bool {
+	var it struct {
+		Title string `json:"title"`
+	}
+	if json.Unmarshal(doc, &it) != nil {
+		return false
+	}
+	has := strings.Fields(string(words.Append(nil, it.Title)))
+	return !slices.ContainsFunc(tokens, func(token string) bool { return !slices.Contains(has, token) })
+}
+
 // listQuery selects one item more than fits a page, to detect whether there is another page.
-// With a tag it selects all items that have any tag, because SQL cannot compare its spellings.
+// With a tag it selects all items that have any tag, and with words all, because SQL cannot compare
+// their spellings.
 func listQuery(s *catalog.Selection) (text string, args []any, err error) {
 	text = `SELECT id, updated, doc FROM items WHERE (id < ? OR id >= ?) AND updated >= ?`
 	args = []any{feed.PostPrefix, afterPosts, s.Since}
@@ -91,6 +120,8 @@ func listQuery(s *catalog.Selection) (text string, args []any, err error) {
 	}
 	if s.Tag != "" {
 		also(`instr(doc, ?)`, []byte(`"tags"`))
+	}
+	if s.Tag != "" || len(s.Words) > 0 {
 		return text + ` ORDER BY updated DESC, id DESC`, args, nil
 	}
 	return text + ` ORDER BY updated DESC, id DESC LIMIT ?`, append(args, min(s.Limit, math.MaxInt-1)+1), nil

@@ -2,6 +2,7 @@ package web
 
 import (
 	"io/fs"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -22,7 +23,10 @@ var filled = regexp.MustCompile(`type="|class="(?:meta soft|tags|counts|said)"|i
 func TestTextDirection(t *testing.T) {
 	t.Parallel()
 	found := 0
-	for _, page := range []string{"feed/index.html", "console/index.html"} {
+	pages, err := fs.Glob(Files, "console/*/view.html")
+	require.NoError(t, err)
+	require.NotEmpty(t, pages)
+	for _, page := range append(pages, "feed/index.html", "console/index.html") {
 		text, err := fs.ReadFile(Files, page)
 		require.NoError(t, err)
 		for _, element := range elements.FindAllString(string(text), -1) {
@@ -48,4 +52,18 @@ func TestTextDirection(t *testing.T) {
 		assert.Zero(t, made, "%s makes elements without make", path)
 		return err
 	}))
+}
+
+// TestRunbookSections checks that the sections of the runbook to which the console links exist.
+func TestRunbookSections(t *testing.T) {
+	t.Parallel()
+	module, err := fs.ReadFile(Files, "console/runbook.js")
+	require.NoError(t, err)
+	runbook, err := os.ReadFile("../../docs/operations.md")
+	require.NoError(t, err)
+	sections := regexp.MustCompile(`\w+: '(freshet\w+)'`).FindAllStringSubmatch(string(module), -1)
+	assert.Greater(t, len(sections), 10)
+	for _, section := range sections {
+		assert.True(t, strings.Contains(string(runbook), `<a id="`+section[1]+`"></a>`), section[1])
+	}
 }

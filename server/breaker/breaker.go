@@ -259,6 +259,31 @@ var ups = struct {
 	of map[string]upState
 }{of: map[string]upState{}}
 
+// State names of a dependency's breaker.
+const (
+	Closed   = "closed"    // calls are let through
+	HalfOpen = "half-open" // a few are
+	Open     = "open"      // all are refused
+)
+
+// States returns the states of the breakers of this process by dependency.
+func States() map[string]string {
+	ups.mu.Lock()
+	defer ups.mu.Unlock()
+	all := make(map[string]string, len(ups.of))
+	for name, state := range ups.of {
+		switch state[ofBreaker] {
+		case 0:
+			all[name] = Open
+		case 1:
+			all[name] = Closed
+		default:
+			all[name] = HalfOpen
+		}
+	}
+	return all
+}
+
 func setState(name string, part int, value float64) {
 	ups.mu.Lock()
 	defer ups.mu.Unlock()

@@ -125,6 +125,9 @@ func (k *Keeper) Sample(ctx context.Context) error {
 	for _, slot := range []Slot{slotOf(Minute, middle), slotOf(Hour, middle)} {
 		mine := k.current[slot]
 		mine.add(more)
+		if slot.Span == Hour {
+			mine.addTroubles(more.troubles((middle - slot.Begin) / int64(Minute)))
+		}
 		mine.Server = k.self
 		k.current[slot], k.waiting[slot] = mine, mine
 	}

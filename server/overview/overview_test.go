@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/internal/testenv"
 )
 
@@ -30,6 +31,9 @@ type process struct {
 	delay    prometheus.Gauge
 	streams  prometheus.Gauge
 	up       *prometheus.GaugeVec
+	lacked   *prometheus.CounterVec
+	failed   *prometheus.CounterVec
+	fill     *prometheus.GaugeVec
 }
 
 func newProcess() *process {
@@ -45,6 +49,9 @@ func newProcess() *process {
 		delay:    with.NewGauge(prometheus.GaugeOpts{Name: "freshet_jobs_oldest_seconds"}),
 		streams:  with.NewGauge(prometheus.GaugeOpts{Name: "freshet_streams_open"}),
 		up:       with.NewGaugeVec(prometheus.GaugeOpts{Name: "freshet_dependency_up"}, []string{"dependency"}),
+		lacked:   with.NewCounterVec(prometheus.CounterOpts{Name: "freshet_degraded_total"}, []string{"part"}),
+		failed:   with.NewCounterVec(prometheus.CounterOpts{Name: "freshet_dependency_errors_total"}, []string{"dependency", "reason"}),
+		fill:     with.NewGaugeVec(prometheus.GaugeOpts{Name: "freshet_dedup_filter_fill_ratio"}, []string{"days_ago"}),
 	}
 }
 
@@ -248,14 +255,14 @@ func TestOverviewRedis(t *testing.T) {
 
 func TestQuantile(t *testing.T) {
 	t.Parallel()
-	assert.Nil(t, quantile(.5, nil))
-	assert.Nil(t, quantile(.5, make([]float64, len(Bounds)+1)))
+	assert.Nil(t, quantile(.5, nil, Bounds))
+	assert.Nil(t, quantile(.5, make([]float64, len(Bounds)+1), Bounds))
 	took := make([]float64, len(Bounds)+1)
 	took[0], took[3] = 50, 50
-	assert.InDelta(t, .0002, *quantile(.5, took), 1e-9)
-	assert.InDelta(t, .00198, *quantile(.99, took), 1e-9)
+	assert.InDelta(t, .0002, *quantile(.5, took, Bounds), 1e-9)
+	assert.InDelta(t, .00198, *quantile(.99, took, Bounds), 1e-9)
 	took[len(Bounds)] = 100
-	assert.InDelta(t, 600, *quantile(.99, took), 0, "above the last bound")
+	assert.InDelta(t, 600, *quantile(.99, took, Bounds), 0, "above the last bound")
 }
 
 // BenchmarkSample measures the work of a server once a minute.
@@ -267,4 +274,65 @@ func BenchmarkSample(b *testing.B) {
 	for b.Loop() {
 		require.NoError(b, k.Sample(b.Context()))
 	}
+}
+
+// TestIncidents has two servers: minutes that follow one another are one incident, with what was wrong
+// on both, and trouble that no reader has noticed is none.
+func TestIncidents(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(57*time.Minute + 30*time.Second) // an incident goes on into the next hour
+		store := file(t)
+		one, two := newProcess(), newProcess()
+		one.lacked.WithLabelValues("why").Add(9) // before the start
+		a, b := keeper(t, one, store), keeper(t, two, store)
+		minute := func() {
+			time.Sleep(time.Minute)
+			require.NoError(t, a.Sample(t.Context()))
+			require.NoError(t, b.Sample(t.Context()))
+		}
+		begin := time.Now().Truncate(time.Minute).Add(time.Minute)
+		one.fill.WithLabelValues("0").Set(.25)
+		one.fill.WithLabelValues("1").Set(.9)
+		one.serve(10)
+		minute() // well; its middle is the first second of the next minute
+		one.lacked.WithLabelValues("recall").Add(2)
+		one.failed.WithLabelValues("elasticsearch", "unreachable").Add(1)
+		minute()
+		two.lacked.WithLabelValues("dedup").Add(1)
+		two.up.WithLabelValues("redis").Set(0)
+		minute()
+		minute() // Redis is down, and nobody reads
+		two.up.WithLabelValues("redis").Set(1)
+		two.answers.WithLabelValues("refresh", "error").Add(1)
+		minute()
+		got, err := a.Overview(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, []api.OverviewIncident{
+			{Begin: begin.Add(4 * time.Minute).UTC(), Minutes: 1, Failed: true, Lacked: []string{}, Down: []string{}},
+			{Begin: begin.Add(time.Minute).UTC(), Minutes: 2, Lacked: []string{"dedup", "recall"}, Down: []string{"elasticsearch", "redis"}},
+		}, got.Incidents)
+		assert.InDelta(t, .25, got.Minutes[0].FilterFill, 0)
+	})
+}
+
+func TestReadProcess(t *testing.T) {
+	p := newProcess()
+	calls := promauto.With(p.registry).NewHistogramVec(prometheus.HistogramOpts{Name: "freshet_dependency_call_seconds", Buckets: []float64{.001, .01, .1}}, []string{"dependency", "call"})
+	for range 100 {
+		calls.WithLabelValues("redis", "pipeline").Observe(.005)
+	}
+	calls.WithLabelValues("elasticsearch", "search")
+	p.failed.WithLabelValues("redis", "unreachable").Add(2)
+	p.failed.WithLabelValues("redis", "refused").Add(40)
+	promauto.With(p.registry).NewGauge(prometheus.GaugeOpts{Name: "freshet_spool_bytes"}).Set(48)
+	promauto.With(p.registry).NewGauge(prometheus.GaugeOpts{Name: "freshet_record_oldest_timestamp_seconds"}).Set(7)
+	got, err := ReadProcess(p.registry)
+	require.NoError(t, err)
+	require.Len(t, got.Dependencies, 2)
+	assert.Equal(t, api.CalledDependency{Name: "elasticsearch", Calls: []api.CallDuration{{Call: "search"}}}, got.Dependencies[0])
+	redis := got.Dependencies[1]
+	assert.Equal(t, []int64{2, 40, 100}, []int64{redis.Failed, redis.Refused, redis.Calls[0].Count})
+	assert.InDelta(t, .0055, *redis.Calls[0].P50, 1e-9)
+	assert.Equal(t, api.Recording{SpoolBytes: 48}, got.Recording)
+	assert.InDelta(t, 7, got.OldestAt, 0)
 }

@@ -22,6 +22,7 @@ func (k *Keeper) Overview(ctx context.Context) (api.Overview, error) {
 	}
 	return api.Overview{
 		At: now.UTC(), Minutes: points(samples, Minute, now), Hours: points(samples, Hour, now), Servers: servers(samples, now),
+		Incidents: incidents(samples, now), Days: []api.OverviewDay{},
 	}, nil
 }
 
@@ -55,7 +56,8 @@ func point(of []Sample, slot Slot) api.OverviewPoint {
 		p.Streams += s.Streams / max(1, s.Looks, seconds/float64(Minute))
 	}
 	p.Refreshes, p.LoadMores = sum.Refreshes/seconds, sum.LoadMores/seconds
-	p.P50, p.P99 = quantile(0.5, sum.Took), quantile(0.99, sum.Took)
+	p.P50, p.P99 = quantile(0.5, sum.Took, Bounds), quantile(0.99, sum.Took, Bounds)
+	p.FilterFill = sum.Fill
 	calls := sum.Refreshes + sum.LoadMores
 	p.Errors, p.Degraded, p.Short = share(sum.Errors, calls), share(sum.Degraded, calls), share(sum.Short, calls)
 	p.Shown, p.Clicks, p.ClickRate = int64(sum.Shown), int64(sum.Clicks), share(sum.Clicks, sum.Shown)

@@ -29,11 +29,18 @@ type Sample struct {
 	To   int64 `json:"u"`
 
 	// Sums over the times at which the server looked.
+	Fill    float64 `json:"a,omitempty"` // of today's filters, the highest
 	Looks   float64 `json:"n"`
 	Delay   float64 `json:"q,omitempty"` // seconds
 	Streams float64 `json:"o,omitempty"`
 
+	// Troubles has, of a sample of an hour, the minutes in which something was wrong: a bit for each. The
+	// keys are those of troubles.
+	Troubles map[string]uint64 `json:"b,omitempty"`
+
 	Server Server `json:"v"`
+
+	lacked, failed map[string]float64 // answers that lacked a part, by part; failed calls, by dependency
 }
 
 // Server describes the server of a sample. Started is in Unix seconds.
@@ -65,6 +72,8 @@ func (s *Sample) add(other Sample) {
 		s.From = other.From
 	}
 	s.To = max(s.To, other.To)
+	s.Fill = max(s.Fill, other.Fill)
+	s.addTroubles(other.Troubles)
 	s.Looks, s.Delay, s.Streams = s.Looks+other.Looks, s.Delay+other.Delay, s.Streams+other.Streams
 }
 
@@ -80,6 +89,7 @@ func (s Sample) since(before Sample) Sample {
 			s.Took[i] = max(0, s.Took[i]-before.Took[i])
 		}
 	}
+	s.lacked, s.failed = minus(s.lacked, before.lacked), minus(s.failed, before.failed)
 	return s
 }
 
@@ -93,7 +103,7 @@ func read(metrics prometheus.Gatherer) (Sample, error) {
 	if err != nil {
 		return Sample{}, err
 	}
-	s := Sample{Looks: 1}
+	s := Sample{Looks: 1, lacked: map[string]float64{}, failed: map[string]float64{}}
 	for _, f := range families {
 		field := fields[f.GetName()]
 		if field == nil {
@@ -142,6 +152,15 @@ var fields = map[string]func(s *Sample, m *dto.Metric){
 	},
 	"freshet_jobs_oldest_seconds": func(s *Sample, m *dto.Metric) { s.Delay += m.GetGauge().GetValue() },
 	"freshet_streams_open":        func(s *Sample, m *dto.Metric) { s.Streams += m.GetGauge().GetValue() },
+	"freshet_dedup_filter_fill_ratio": func(s *Sample, m *dto.Metric) {
+		if label(m, "days_ago") == "0" {
+			s.Fill = m.GetGauge().GetValue()
+		}
+	},
+	"freshet_degraded_total": func(s *Sample, m *dto.Metric) { s.lacked[label(m, "part")] += m.GetCounter().GetValue() },
+	"freshet_dependency_errors_total": func(s *Sample, m *dto.Metric) {
+		s.failed[label(m, "dependency")] += m.GetCounter().GetValue()
+	},
 	"freshet_dependency_up": func(s *Sample, m *dto.Metric) {
 		if m.GetGauge().GetValue() == 0 {
 			s.Server.Down = append(s.Server.Down, label(m, "dependency"))
@@ -172,8 +191,8 @@ func buckets(h *dto.Histogram) []float64 {
 }
 
 // quantile returns an estimate of the time that the given part of the calls took at most, in
-// seconds; nil if there were no calls.
-func quantile(part float64, took []float64) *float64 {
+// seconds; nil if there were no calls. took has the number of calls in the buckets of bounds, and above.
+func quantile(part float64, took, bounds []float64) *float64 {
 	var total float64
 	for _, n := range took {
 		total += n
@@ -183,14 +202,14 @@ func quantile(part float64, took []float64) *float64 {
 	}
 	left, lower := part*total, 0.0
 	for i, n := range took {
-		if i >= len(Bounds) {
+		if i >= len(bounds) {
 			break
 		}
 		if n >= left && n > 0 {
-			at := lower + (Bounds[i]-lower)*left/n
+			at := lower + (bounds[i]-lower)*left/n
 			return &at
 		}
-		left, lower = left-n, Bounds[i]
+		left, lower = left-n, bounds[i]
 	}
 	return &lower
 }

@@ -81,6 +81,12 @@ type Store interface {
 	Forget(ctx context.Context, agent uint64) error
 }
 
+// Readers tells how many distinct agents have clicked or liked an item within [RememberDays], those
+// who have taken a like back included; 0 for an item that is not counted. Errors are those of [Store].
+type Readers interface {
+	Readers(ctx context.Context, item string) (int64, error)
+}
+
 // batchActs is the maximum number of acts passed to a store at once.
 const batchActs = 5000
 

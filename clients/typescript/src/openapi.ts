@@ -2506,9 +2506,38 @@ export interface paths {
          * Read what the servers did in the last hour and the last seven days
          * @description A point for each minute of the last hour and each hour of the last seven days, of all servers
          *     together, and the servers that run. The figures are those of the metrics, which each server
-         *     reads at the end of each minute.
+         *     reads at the end of each minute. Readers and items are counted by their stores when they are
+         *     asked for.
          */
         get: operations["getOverview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/readers": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read how many readers have acted on an item
+         * @description Counts distinct readers. Who was shown an item is stored by reader, and cannot be counted by
+         *     item.
+         */
+        get: operations["getReaders"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3572,6 +3601,11 @@ export interface components {
             posts: string;
             /** @description The settings in force, in the order of the shipped file. */
             settings: components["schemas"]["SystemSettingsEntry"][];
+            /** @description The services that the server calls, by name, with what was counted since it was started. */
+            dependencies: components["schemas"]["SystemDependenciesEntry"][];
+            recording: components["schemas"]["SystemRecording"];
+            /** @description The files and folders of `data_dir`, by name. */
+            files: components["schemas"]["SystemFilesEntry"][];
         };
         Diagnosis: {
             findings: components["schemas"]["DiagnosisFindingsEntry"][];
@@ -3588,6 +3622,15 @@ export interface components {
             hours: components["schemas"]["OverviewPoint"][];
             /** @description The servers that have counted within the last three minutes, by name. */
             servers: components["schemas"]["OverviewServersEntry"][];
+            /**
+             * @description The times of the last seven days in which answers lacked a part or calls failed, the newest
+             *     first, at most 100.
+             */
+            incidents: components["schemas"]["OverviewIncidentsEntry"][];
+            /** @description The last seven days, oldest first; empty while they cannot be read. */
+            days: components["schemas"]["OverviewDaysEntry"][];
+            /** @description The number of items, posts included, at most a minute ago; null while they cannot be counted. */
+            items: null | components["schemas"]["OverviewItemsObject"];
         };
         /** @description What all servers did in a minute or an hour. Rates and shares are those of calls for for-you and home. */
         OverviewPoint: {
@@ -3653,6 +3696,11 @@ export interface components {
              * @description Clicks for each item delivered; null if there were none.
              */
             click_rate: number | null;
+            /**
+             * Format: double
+             * @description Impressions in the filter of the day, as a share of its capacity.
+             */
+            filter_fill: number;
             /**
              * Format: double
              * @description Seconds that the longest overdue job has been due, on average.
@@ -4500,11 +4548,89 @@ export interface components {
             /** @description As in YAML. Secrets and credentials in addresses are masked. */
             value: string;
             /**
-             * @description Where the value is from: `set` in the YAML file, the environment or a flag, or a `file` that a variable `…_FILE` names.
+             * @description Where the value is from: the YAML `file`, the `environment`, a `flag`, or the `program` that opened the server.
              * @enum {string}
              */
-            origin: "default" | "set" | "file";
+            origin: "default" | "file" | "environment" | "flag" | "program";
+            /** @description The file, the variable (of a secret in a file the one that names it) or the flag; empty for other origins. */
+            source: string;
             help: string;
+        };
+        SystemDependenciesEntryCallsEntry: {
+            /** @description The kind of call. */
+            call: string;
+            /** Format: int64 */
+            count: number;
+            /**
+             * Format: double
+             * @description Seconds that half of them took at most; null if there were none.
+             */
+            p50: number | null;
+            /**
+             * Format: double
+             * @description The same of 99 in 100.
+             */
+            p99: number | null;
+        };
+        SystemDependenciesEntry: {
+            name: string;
+            /**
+             * @description `closed`: calls are let through. `half-open`: a few are. `open`: all fail at once, because earlier ones have failed.
+             * @enum {string}
+             */
+            breaker: "closed" | "half-open" | "open";
+            calls: components["schemas"]["SystemDependenciesEntryCallsEntry"][];
+            /**
+             * Format: int64
+             * @description Calls that did not reach it.
+             */
+            failed: number;
+            /**
+             * Format: int64
+             * @description Calls that were not made, because earlier ones had failed.
+             */
+            refused: number;
+        };
+        /** @description The outcome of impressions since the server was started. */
+        SystemRecording: {
+            /**
+             * Format: int64
+             * @description Confirmed in a filter.
+             */
+            recorded: number;
+            /**
+             * Format: int64
+             * @description Not confirmed in time; they stay pending.
+             */
+            deferred: number;
+            /**
+             * Format: int64
+             * @description Dropped by the spool, because it was full or they were too old.
+             */
+            dropped: number;
+            /**
+             * Format: int64
+             * @description Waiting on disk for the dedup store.
+             */
+            spool_bytes: number;
+            /**
+             * Format: double
+             * @description How long the oldest one that is not recorded has waited.
+             */
+            oldest_seconds: number;
+        };
+        SystemFilesEntry: {
+            name: string;
+            /**
+             * Format: int64
+             * @description Of a folder those of all its files.
+             */
+            bytes: number;
+            /**
+             * Format: date-time
+             * @description When it was written last.
+             */
+            changed: string;
         };
         DiagnosisFindingsEntry: {
             /**
@@ -4530,6 +4656,54 @@ export interface components {
             counted: string;
             /** @description Its dependencies that do not answer. */
             down: string[];
+        };
+        OverviewIncidentsEntry: {
+            /** Format: date-time */
+            begin: string;
+            /**
+             * Format: int64
+             * @description How many that follow one another.
+             */
+            minutes: number;
+            /** @description Whether refreshes or load_mores failed. */
+            failed: boolean;
+            /** @description The parts that answers lacked, as in `degraded`. */
+            lacked: string[];
+            /** @description The dependencies that did not answer, or of which calls failed. */
+            down: string[];
+        };
+        OverviewDaysEntry: {
+            /**
+             * Format: date
+             * @description A day in UTC.
+             */
+            day: string;
+            /**
+             * Format: int64
+             * @description Distinct readers who were shown something, within about 1 %.
+             */
+            readers: number;
+        };
+        OverviewItemsObjectAgesEntry: {
+            /**
+             * Format: int64
+             * @description Seconds, counted from the end of this hour; null for the oldest.
+             */
+            below: number | null;
+            /** Format: int64 */
+            items: number;
+        };
+        OverviewItemsObjectHoursEntry: {
+            /** Format: date-time */
+            begin: string;
+            /** Format: int64 */
+            items: number;
+        };
+        OverviewItemsObject: {
+            /** @description By age, the youngest first; each item is in one of them. */
+            ages: components["schemas"]["OverviewItemsObjectAgesEntry"][];
+            /** @description By the hour that `update_time` is in, for seven days, the oldest first. */
+            hours: components["schemas"]["OverviewItemsObjectHoursEntry"][];
         };
         ReadinessDataDependenciesValue: {
             /** @enum {string} */
@@ -5167,6 +5341,25 @@ export interface components {
             /** @constant */
             msg: "success";
             data: components["schemas"]["Overview"];
+        };
+        GetReadersAnswerData: {
+            /**
+             * Format: int64
+             * @description Readers who clicked or liked it; null if the server does not count that.
+             */
+            acted: number | null;
+            /**
+             * Format: int64
+             * @description Within how many days.
+             */
+            days: number;
+        };
+        GetReadersAnswer: {
+            /** @constant */
+            code: 0;
+            /** @constant */
+            msg: "success";
+            data: components["schemas"]["GetReadersAnswerData"];
         };
         GetSystemAnswer: {
             /** @constant */
@@ -8362,6 +8555,8 @@ export interface operations {
                 author?: string;
                 /** @description Only items with this tag, in any spelling. */
                 tag?: string;
+                /** @description Only items whose title has all of these words, at most ten, in any case. In an external index its own analyzer compares them. */
+                words?: string;
                 /** @description Unix seconds. Only items whose `update_time` is this or later. */
                 since?: number;
                 /** @description The `next_cursor` of the previous page. Other values are rejected. */
@@ -9644,6 +9839,45 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadBody"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getReaders: {
+        parameters: {
+            query: {
+                /**
+                 * @description The id of an item or a post. One that nobody has acted on has 0.
+                 * @example doc_9527
+                 */
+                item: components["schemas"]["ItemID"];
+            };
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The number. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["CallID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetReadersAnswer"];
+                };
+            };
+            400: components["responses"]["BadBodyOrID"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             500: components["responses"]["Internal"];

@@ -53,6 +53,32 @@ export function band(points, label) {
   return svg;
 }
 
+// intervals returns a chart of values in order, {x, value, margin} each, with a bar for the margin. write
+// formats a value; a value of null has no point.
+export function intervals(points, write, label) {
+  const wide = 640, high = 260, left = 70, right = 20, top = 14, bottom = 40;
+  const svg = shape('svg', { class: 'intervals', viewBox: `0 0 ${wide} ${high}`, role: 'img', 'aria-label': label });
+  const some = points.filter((p) => p.value !== null), ends = some.flatMap((p) => [p.value - (p.margin ?? 0), p.value + (p.margin ?? 0)]);
+  let [low, up] = [Math.min(...ends, 0), Math.max(...ends)];
+  if (!(up > low)) up = low + 1;
+  const x = (i) => left + (points.length > 1 ? (i * (wide - left - right)) / (points.length - 1) : (wide - left - right) / 2);
+  const y = (v) => top + (1 - (v - low) / (up - low)) * (high - top - bottom);
+  for (const v of [low, (low + up) / 2, up]) {
+    svg.append(shape('line', { class: 'axis', x1: left, x2: wide - right, y1: y(v), y2: y(v) }), shape('text', { x: left - 8, y: y(v) + 5, 'text-anchor': 'end' }, write(v)));
+  }
+  const every = Math.ceil(points.length / 7);
+  let d = '';
+  points.forEach((p, i) => {
+    if (i % every === 0) svg.append(shape('text', { x: x(i), y: high - 14, 'text-anchor': i === 0 ? 'start' : i === points.length - 1 ? 'end' : 'middle' }, p.x));
+    if (p.value === null) return;
+    d += `${d ? 'L' : 'M'}${x(i).toFixed(1)} ${y(p.value).toFixed(1)}`;
+    if (p.margin !== null) svg.append(shape('line', { class: 'margin', x1: x(i), x2: x(i), y1: y(p.value - p.margin), y2: y(p.value + p.margin) }));
+    svg.append(shape('circle', { cx: x(i), cy: y(p.value), r: 4 }));
+  });
+  svg.append(shape('path', { d }));
+  return svg;
+}
+
 // stack returns a bar of parts that are added: [class, value, name]. The longest bar of a list has
 // the value most. The label says the same in words.
 export function stack(parts, most, label) {

@@ -3,7 +3,8 @@
 
 import { fail, note, onToken } from '/assets/console/calls.js';
 
-// VIEWS has the module of each view by its name, which is also that of its template and its address.
+// VIEWS has the module of each view by its name, which is also that of its folder and its address. The
+// folder has its elements, view.html.
 const VIEWS = {
   overview: () => import('/assets/console/overview/overview.js'),
   ranking: () => import('/assets/console/ranking/ranking.js'),
@@ -14,6 +15,17 @@ const VIEWS = {
 };
 
 const $ = (id) => document.getElementById(id);
+
+// elementsOf reads the elements of a view once.
+const read = {};
+function elementsOf(name) {
+  read[name] ??= fetch(`/assets/console/${name}/view.html`).then((answer) => {
+    if (!answer.ok) throw new Error(`The server answered ${answer.status}. Load the page again.`);
+    return answer.text();
+  }).then((text) => new DOMParser().parseFromString(text, 'text/html').body);
+  read[name].catch(() => { delete read[name]; }); // it is tried again
+  return read[name];
+}
 
 let leave; // ends what the current view does in the background
 let turn = 0;
@@ -31,15 +43,16 @@ async function open() {
   leave = new AbortController();
   const { signal } = leave;
   $('main').className = 'waiting';
-  $('view').replaceChildren($(`view-${name}`).content.cloneNode(true));
   for (const link of $('views').children) {
     if (link.hash === `#/${name}`) link.setAttribute('aria-current', 'page');
     else link.removeAttribute('aria-current');
   }
-  document.title = `${$('view-title').textContent} · Freshet`;
   try {
-    const { show } = await VIEWS[name]();
-    if (mine === turn) await show(query, signal);
+    const [{ show }, elements] = await Promise.all([VIEWS[name](), elementsOf(name)]);
+    if (mine !== turn) return;
+    $('view').replaceChildren(...elements.cloneNode(true).childNodes);
+    document.title = `${$('view-title').textContent} · Freshet`;
+    await show(query, signal);
   } catch (error) {
     if (mine === turn) fail(error);
   }
@@ -51,7 +64,7 @@ addEventListener('hashchange', async () => {
   note('');
   scrollTo({ top: 0 });
   await open();
-  $('view-title').focus(); // so that keyboard and screen reader begin at the new view
+  $('view-title')?.focus(); // so that keyboard and screen reader begin at the new view
 });
 document.querySelector('.skip').addEventListener('click', (e) => {
   e.preventDefault(); // the address names the view

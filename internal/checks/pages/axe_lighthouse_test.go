@@ -115,6 +115,8 @@ func TestLighthouse(t *testing.T) {
 			for range 3 {
 				r := lighthouse(t, dir, url+"/"+page)
 				assert.InDelta(t, 1, r.Categories["accessibility"].Score, 0, "accessibility")
+				assert.GreaterOrEqual(t, r.Categories["best-practices"].Score, .95, "best practices")
+				assert.GreaterOrEqual(t, r.Categories["seo"].Score, .95, "search engines")
 				assert.Less(t, r.Audits["cumulative-layout-shift"].NumericValue, .1, "layout shift")
 				assert.Less(t, r.Audits["total-byte-weight"].NumericValue, most.bytes, "bytes")
 				var calls []any
@@ -136,7 +138,7 @@ func lighthouse(t *testing.T, dir, url string) (r report) {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "report.json")
 	cmd := exec.CommandContext(t.Context(), "node", filepath.Join(dir, "node_modules", "lighthouse", "cli", "index.js"), url, "--quiet",
-		"--output=json", "--output-path="+out, "--only-categories=performance,accessibility", "--throttling-method=simulate",
+		"--output=json", "--output-path="+out, "--only-categories=performance,accessibility,best-practices,seo", "--throttling-method=simulate",
 		"--chrome-flags=--headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage")
 	cmd.Env = append(os.Environ(), "CHROME_PATH="+chromium.Find(t))
 	said, err := cmd.CombinedOutput()

@@ -59,68 +59,6 @@ func TestConsoleOverview(t *testing.T) {
 	}
 }
 
-// TestConsoleOverviewKeyboard reads the points of several hours by the keyboard.
-func TestConsoleOverviewKeyboard(t *testing.T) {
-	testenv.Full(t, "pages")
-	t.Parallel()
-	_, url := serveStill(t)
-	tab := chromium.Open(t, chromium.Desktop)
-	signIn(tab, url)
-	tab.Go(url + "/console")
-	tab.Until(opened)
-	chromium.Eval[any](tab, `(async () => {
-		const { show } = await import('/assets/console/overview/overview.js');
-		const point = (i) => ({ begin: new Date(Date.UTC(2026, 2, 6, 12, i)).toISOString(), seconds: 60, servers: 1, refreshes: i, load_mores: 2 * i, p50: i ? .002 : null, p99: i ? .7 : null,
-			errors: 0, degraded: i === 1 ? .5 : 0, short: 0, shown: 20 * i, clicks: i, click_rate: .05, queue_delay: 0, streams: 3 });
-		const data = { at: new Date().toISOString(), minutes: [0, 1, 2].map(point), hours: [], servers: [{ name: 'one', version: 'v1', started: new Date().toISOString(), counted: new Date().toISOString(), down: ['redis'] }] };
-		window.fetch = async () => new Response(JSON.stringify({ code: 0, msg: 'success', data }));
-		document.querySelector('#view').replaceChildren(document.querySelector('#view-overview').content.cloneNode(true));
-		await show(new URLSearchParams(), new AbortController().signal);
-		document.body.dataset.shown = 'yes';
-	})()`)
-	tab.Until(`document.body.dataset.shown`)
-	figure := func(name string) string {
-		return chromium.Eval[string](tab, `[...document.querySelectorAll('#charts figure')].find((f) => f.textContent.startsWith('`+name+`')).querySelector('output').textContent`)
-	}
-	assert.Equal(t, "2 /s", figure("Refreshes"), "the newest point")
-	chromium.Eval[any](tab, `document.querySelector('#at').focus()`)
-	tab.Press("\u0302") // left arrow
-	tab.Until(`document.querySelector('#at').value === '1'`)
-	assert.Equal(t, "1 /s", figure("Refreshes"))
-	assert.Equal(t, "50 %", figure("Degraded"))
-	assert.True(t, chromium.Eval[bool](tab, `[...document.querySelectorAll('#charts figure')].find((f) => f.textContent.startsWith('Degraded')).classList.contains('bad')`))
-	assert.Equal(t, chromium.Eval[string](tab, `document.querySelector('#when').textContent`), chromium.Eval[string](tab, `document.querySelector('#at').getAttribute('aria-valuetext')`))
-	tab.Press("\u0302")
-	tab.Until(`document.querySelector('#at').value === '0'`)
-	assert.Equal(t, "–", figure("Half of the calls"), "there were no calls")
-	assert.Contains(t, chromium.Eval[string](tab, `document.querySelector('#servers').textContent`), "does not reach redis")
-}
-
-// TestConsoleDenied opens each view without a token, and signs in.
-func TestConsoleDenied(t *testing.T) {
-	testenv.Full(t, "pages")
-	t.Parallel()
-	_, url := serveStill(t)
-	for name, loaded := range map[string]string{
-		"overview": `document.querySelector('#servers tbody')`, "ranking": compared, "experiments": `document.querySelector('#versions tbody')`,
-		"items": `document.querySelector('#found tbody')`, "reader?agent=u_1": `document.querySelector('#page tbody')`, "system": `document.querySelector('#settings tbody')`,
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			tab := chromium.Open(t, chromium.Phone)
-			tab.Expect("401")
-			tab.Go(url + "/console#/" + name)
-			tab.Until(`document.querySelector('#sign-in').checkVisibility() && document.querySelector('#note').textContent.startsWith('The console is for admins')`)
-			fits(t, tab, name)
-			chromium.Eval[any](tab, `document.querySelector('#sign-in input').focus()`)
-			tab.Press(adminToken + "\r")
-			tab.Until(loaded)
-			assert.False(t, chromium.Eval[bool](tab, `document.querySelector('#sign-in').checkVisibility()`))
-			assert.Empty(t, chromium.Eval[string](tab, `document.querySelector('#note').textContent`))
-		})
-	}
-}
-
 // TestConsoleRankingTogether checks that the curve and the beginning of both lists are visible together,
 // and on a phone the lists with the drawer of sliders.
 func TestConsoleRankingTogether(t *testing.T) {
@@ -164,7 +102,7 @@ func TestConsoleReader(t *testing.T) {
 	a, url := serveStill(t)
 	ids := firstPage(t, a, "u_1", 20)
 	require.NoError(t, a.Flush(t.Context()))
-	require.NoError(t, a.Engine.PutProfile(t.Context(), "u_1", feed.Profile{Interests: map[string]float64{"rust": 2, "cats": 1}, MutedTags: []string{"food"}, Langs: []string{"en"}}))
+	require.NoError(t, a.Engine.PutProfile(t.Context(), "u_1", feed.Profile{Interests: map[string]float64{"rust": 2, "cats": 1}, MutedTags: []string{"food"}, MutedWords: []feed.MutedWord{{Term: "crypto"}}, Langs: []string{"en"}}))
 	for _, screen := range widths() {
 		tab := chromium.Open(t, screen)
 		signIn(tab, url)
@@ -179,7 +117,9 @@ func TestConsoleReader(t *testing.T) {
 		assert.Regexp(t, `was given it`, chromium.Eval[string](tab, `document.querySelector('#verdict').textContent`))
 		assert.Equal(t, 20, chromium.Eval[int](tab, `document.querySelectorAll('#page tbody tr').length`))
 		assert.Contains(t, chromium.Eval[string](tab, `document.querySelector('#declared').textContent`), "rust")
-		assert.Contains(t, chromium.Eval[string](tab, `document.querySelector('#mutes').textContent`), "food")
+		assert.Regexp(t, `food.*crypto`, chromium.Eval[string](tab, `document.querySelector('#mutes').textContent`))
+		assert.Regexp(t, `handed out lately|\d{4}-\d\d-\d\d`, chromium.Eval[string](tab, `document.querySelector('#shown tbody').textContent`))
+		assert.False(t, chromium.Eval[bool](tab, `document.querySelector('#pattern').checkVisibility()`), "for you has no pattern")
 		assert.Contains(t, chromium.Eval[string](tab, `location.hash`), "agent=u_1")
 		fits(t, tab, screen.Name)
 		chromium.Eval[any](tab, `((s) => { s.value = [...s.options].find((o) => o.value === 'pending' || o.value === 'seen').value; s.dispatchEvent(new Event('change')); })(document.querySelector('#outcome'))`)
@@ -205,6 +145,9 @@ func TestConsoleSystem(t *testing.T) {
 		assert.Less(t, chromium.Eval[int](tab, `document.querySelectorAll('#settings tbody tr').length`), all)
 		assert.Contains(t, chromium.Eval[string](tab, `document.querySelector('#settings').textContent`), "auth.admin_token")
 		assert.NotContains(t, chromium.Eval[string](tab, `document.body.textContent`), adminToken)
+		assert.Contains(t, chromium.Eval[string](tab, `document.querySelector('#settings').textContent`), "the program", "the test has set it")
+		assert.Contains(t, chromium.Eval[string](tab, `document.querySelector('#recording').textContent`), "Recorded in a filter")
+		assert.Contains(t, chromium.Eval[string](tab, `document.querySelector('#files').textContent`), "catalog.db")
 		fits(t, tab, screen.Name)
 		tab.Shot("system")
 	}
@@ -251,9 +194,7 @@ func TestConsoleItems(t *testing.T) {
 	tab.Until(rows + ` === 100`)
 	tab.Click("#more")
 	tab.Until(rows + ` === 200`)
-	fill := func(form, name, text string) {
-		chromium.Eval[any](tab, fmt.Sprintf(`((f) => { f.value = %q; f.dispatchEvent(new Event('input', { bubbles: true })); f.focus(); })(document.querySelector('#%s').elements[%q])`, text, form, name))
-	}
+	fill := func(form, name, text string) { field(tab, form, name, text) }
 	const note = `document.querySelector('#add-note').textContent`
 	fill("add", "title", "A river in spring")
 	fill("add", "lang", strings.Repeat("x", 2000))
@@ -268,7 +209,11 @@ func TestConsoleItems(t *testing.T) {
 	tab.Press("\r")
 	tab.Until(`document.querySelector('#item-title').textContent === 'A river in spring'`)
 	fill("find", "words", "RIVER spring")
-	tab.Until(rows + ` === 1`)
+	tab.Press("\r")
+	tab.Until(rows + ` === 1 && document.querySelector('#found').textContent.includes('A river in spring')`)
+	fill("find", "words", "river absent")
+	tab.Press("\r")
+	tab.Until(`document.querySelector('#found').textContent.includes('No item matches.')`)
 	fill("find", "words", "")
 	fill("find", "tag", "water")
 	tab.Press("\r")
@@ -276,6 +221,7 @@ func TestConsoleItems(t *testing.T) {
 	tab.Click("#found button")
 	tab.Until(`document.activeElement.id === 'item-title'`)
 	assert.Contains(t, chromium.Eval[string](tab, `document.querySelector('#fields').textContent`), "https://example.org/river")
+	tab.Until(`document.querySelector('#acted').textContent.startsWith('0 readers have clicked or liked it in 90 days.')`)
 	tab.Click("#delete")
 	tab.Click("#keep")
 	assert.Equal(t, "delete", chromium.Eval[string](tab, `document.activeElement.id`))
@@ -292,6 +238,11 @@ func TestConsoleItems(t *testing.T) {
 	tab.Press("\r")
 	tab.Until(`document.querySelector('#verdict')?.checkVisibility()`)
 	assert.Contains(t, chromium.Eval[string](tab, `location.hash`), "item=doc_1")
+}
+
+// field sets a field of a form like a user.
+func field(tab *chromium.Tab, form, name, value string) {
+	chromium.Eval[any](tab, fmt.Sprintf(`((f) => { f.value = %q; f.dispatchEvent(new Event('input', { bubbles: true })); f.dispatchEvent(new Event('change', { bubbles: true })); f.focus(); })(document.querySelector('#%s').elements[%q])`, value, form, name))
 }
 
 // firstOf returns the first of ids separated by spaces.

@@ -62,6 +62,7 @@ func viewsOf(t *testing.T, a *server.App) []view {
 		{name: "route", path: "/docs", ready: hasRoutes, click: "#postFeed .parts > summary", open: `document.querySelector('#postFeed .parts').children.length === 2`},
 		{name: "overview", path: "/console", ready: opened + ` && document.querySelector('#servers tbody')`},
 		{name: "ranking", path: "/console#/ranking", ready: hasRanking},
+		{name: "sweep", path: "/console#/ranking", ready: hasRanking + ` && ` + compared, click: "#trial .main", open: `!document.querySelector('#drawn').hidden`},
 		{name: "experiments", path: "/console#/experiments", ready: opened + ` && document.querySelector('#versions tbody')`},
 		{name: "a reader", path: "/console#/reader?agent=u_1&feed=home", ready: opened + ` && document.querySelectorAll('#page tbody tr').length > 5`},
 		{name: "items", path: "/console#/items", ready: opened + ` && document.querySelectorAll('#found tbody tr').length > 5`, click: "#found button", open: `!document.querySelector('#item').hidden`},

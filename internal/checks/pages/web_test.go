@@ -40,12 +40,18 @@ func serveStill(t *testing.T) (*server.App, string) {
 	cfg := predictable()
 	cfg.Auth.AdminToken = adminToken
 	a, url := serveWith(t, cfg)
+	fillItems(t, a)
+	return a, url
+}
+
+// fillItems stores items of the demo, and its readers.
+func fillItems(t *testing.T, a *server.App) {
+	t.Helper()
 	errs, err := a.Catalog.Put(t.Context(), demo.Generate(1, 1000, time.Now()))
 	require.NoError(t, errors.Join(append(errs, err)...))
 	for agent, p := range demo.Profiles() {
 		require.NoError(t, a.Engine.PutProfile(t.Context(), agent, p))
 	}
-	return a, url
 }
 
 // predictable returns a configuration in which clicks of simulated readers do not change lists

@@ -158,6 +158,12 @@ func (s *Store) Forget(ctx context.Context, agent uint64) error {
 	return contractError(step, s.client.Del(ctx, key).Err())
 }
 
+// Readers implements [popularity.Readers].
+func (s *Store) Readers(ctx context.Context, item string) (int64, error) {
+	n, err := s.client.ZCard(ctx, s.keys.PopularityAgents(item)).Result()
+	return n, contractError("count the readers of an item", err)
+}
+
 // Drop implements [popularity.Queue].
 func (s *Store) Drop(ctx context.Context, items []string) error {
 	return s.each(ctx, "drop items", items, func(p redis.Pipeliner, item string) {

@@ -131,6 +131,9 @@ func TestErase(t *testing.T) {
 			acts = append(acts, act("u", fmt.Sprint("i", i), noon))
 		}
 		require.NoError(t, s.Count(t.Context(), append(acts, act("v", "i0", noon))))
+		n, err := s.Readers(t.Context(), "i0")
+		require.NoError(t, err)
+		assert.EqualValues(t, 2, n)
 		require.NoError(t, s.Forget(t.Context(), popularity.Agent("u")))
 		require.NoError(t, s.Forget(t.Context(), popularity.Agent("u")), "again is harmless")
 		assert.Zero(t, client.Exists(t.Context(), s.keys.PopularityActs(popularity.Agent("u"))).Val())

@@ -23,7 +23,10 @@ type Store struct {
 	pruned feed.Day // data that expired by this day has been deleted
 }
 
-var _ popularity.Store = (*Store)(nil)
+var (
+	_ popularity.Store   = (*Store)(nil)
+	_ popularity.Readers = (*Store)(nil)
+)
 
 // New returns the store in an open file, which the caller closes. It keeps the sums of these half-lives
 // beside the two of all [feed.Counts]; those of others are dropped as items are counted.
@@ -166,6 +169,12 @@ func scan(row *sql.Rows, keep feed.HalfLives, all map[string]feed.Counts) error 
 	c.More = popularity.ParseSums(keep, more.String)
 	all[item] = c
 	return err
+}
+
+// Readers implements [popularity.Readers].
+func (s *Store) Readers(ctx context.Context, item string) (n int64, err error) {
+	err = s.file.Scans.QueryRowContext(ctx, `SELECT count(*) FROM popularity_agents WHERE item = ?`, item).Scan(&n)
+	return n, s.failed(ctx, "count the readers of an item", err)
 }
 
 // Forget implements [popularity.Store].

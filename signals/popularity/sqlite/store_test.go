@@ -63,6 +63,11 @@ func TestAdd(t *testing.T) {
 	want := map[string]feed.Counts{"a": once.Add(now + 60).Add(now + 90), "b": feed.Counts{}.Add(now + 60)}
 	assert.Equal(t, want, add(t, s, act("v", "a", now+60), act("u", "b", now+60), act("w", "a", now+90)))
 	assert.Equal(t, want, stored(t, s))
+	for item, n := range map[string]int64{"a": 3, "b": 1, "gone": 0} {
+		got, err := s.Readers(t.Context(), item)
+		require.NoError(t, err)
+		assert.Equal(t, n, got, item)
+	}
 }
 
 // TestActCountsAgainAfter90Days repeats an act daily: it counts again after 90 days.

@@ -8,6 +8,7 @@ import { buildAdd } from '/assets/console/items/add.js';
 const $ = (id) => document.getElementById(id);
 
 const PAGE = 100;
+const FILTERS = ['author', 'tag', 'words'];
 
 let left = null; // is aborted when the view is left
 let turn = 0;
@@ -18,16 +19,15 @@ const old = (item) => age(Date.now() / 1000 - item.update_time);
 
 // search loads the first page of what the form asks for; with an id, that item alone.
 async function search() {
-  const { id, author, tag } = $('find').elements, mine = ++turn;
-  const value = (field) => field.value.trim();
+  const id = $('find').elements.id.value.trim(), mine = ++turn;
   try {
-    if (value(id)) {
-      const { data } = await admin('GET', path(value(id)), undefined, {}, left);
+    if (id) {
+      const { data } = await admin('GET', path(id), undefined, {}, left);
       if (mine !== turn) return;
       [found, cursor] = [[data], null];
       showItem(data);
     } else {
-      await page({ author: value(author), tag: value(tag) }, mine);
+      await page(mine);
     }
     if (mine !== turn) return;
     if (failed()) note('');
@@ -39,33 +39,32 @@ async function search() {
   showList();
 }
 
-// page loads a page; with a cursor it is added to the others.
-async function page(filter, mine, at) {
+// page loads a page of what the form asks for; with a cursor it is added to the others.
+async function page(mine, at) {
   const query = new URLSearchParams({ limit: PAGE });
-  for (const [name, value] of Object.entries({ ...filter, cursor: at })) if (value) query.set(name, value);
+  for (const name of FILTERS) if ($('find').elements[name].value.trim()) query.set(name, $('find').elements[name].value.trim());
+  if (at) query.set('cursor', at);
   const { data } = await admin('GET', `/v1/items?${query}`, undefined, {}, left);
   if (mine === turn) [found, cursor] = [at ? [...found, ...data.items] : data.items, data.next_cursor];
 }
 
-// showList shows the loaded items whose title has all the words.
+// showList shows the loaded items.
 function showList() {
-  const words = $('find').elements.words.value.toLowerCase().split(/\s+/).filter(Boolean);
-  const shown = found.filter((item) => words.every((w) => `${item.title} ${item.summary ?? ''}`.toLowerCase().includes(w)));
-  fill($('found'), ['Item', 'Author', 'Tags', 'Likes ', 'Comments ', 'Age ', 'Action'], shown.map((item) => {
+  fill($('found'), ['Item', 'Author', 'Tags', 'Likes ', 'Comments ', 'Age ', 'Action'], found.map((item) => {
     const open = make('button', { type: 'button', textContent: 'Open' });
     open.setAttribute('aria-label', `Open ${item.title}`);
     open.addEventListener('click', () => { showItem(item); $('item-title').focus(); });
     return [text(item.title), text(item.author_id ?? ''), text((item.tags ?? []).join(', ')), number(item.likes ?? 0), number(item.comments ?? 0), number(old(item)), make('td', {}, open)];
   }), 'No item matches.');
-  $('count').textContent = `${shown.length.toLocaleString()} of ${found.length.toLocaleString()} loaded, newest first${cursor ? '; there are more' : ''}.`;
+  $('count').textContent = `${found.length.toLocaleString()} loaded, newest first${cursor ? '; there are more' : ''}.`;
   $('more').hidden = !cursor;
 }
 
 async function more() {
-  const { author, tag } = $('find').elements, mine = turn;
+  const mine = turn;
   $('more').disabled = true;
   try {
-    await page({ author: author.value.trim(), tag: tag.value.trim() }, mine, cursor);
+    await page(mine, cursor);
     if (mine === turn) showList();
   } catch (error) {
     if (!left.aborted) fail(error);
@@ -85,6 +84,22 @@ function showItem(item) {
     location.hash = `#/reader?${new URLSearchParams({ agent: e.target.elements.agent.value.trim(), item: item.id })}`;
   };
   askDelete(item, false);
+  showActed(item.id);
+}
+
+// showActed tells how many readers have acted on an item.
+let asked = '';
+async function showActed(id) {
+  asked = id;
+  $('acted').textContent = '';
+  try {
+    const { data } = await admin('GET', `/v1/readers?item=${encodeURIComponent(id)}`, undefined, {}, left);
+    if (id !== asked) return;
+    $('acted').textContent = data.acted === null ? 'This server does not count readers: live popularity is off.'
+      : `${data.acted.toLocaleString()} reader${data.acted === 1 ? ' has' : 's have'} clicked or liked it in ${data.days} days. To whom it was shown is stored by reader: ask for one below.`;
+  } catch (error) {
+    if (!left.aborted) fail(error);
+  }
 }
 
 // askDelete offers to delete an item; sure is whether the user has pressed once.
@@ -107,17 +122,16 @@ function askDelete(item, sure) {
   };
 }
 
-// show fills the view. The query can have id, author and tag.
+// show fills the view. The query can have id, author, tag and words.
 export async function show(query, signal) {
   left = signal;
   turn++;
   [found, cursor] = [[], null];
-  for (const name of ['id', 'author', 'tag']) if (query.get(name)) $('find').elements[name].value = query.get(name);
+  for (const name of ['id', ...FILTERS]) if (query.get(name)) $('find').elements[name].value = query.get(name);
   $('find').addEventListener('submit', (e) => {
     e.preventDefault();
     search();
   });
-  $('find').elements.words.addEventListener('input', showList);
   $('more').addEventListener('click', more);
   buildAdd(signal, (item) => {
     found = [item, ...found.filter((other) => other.id !== item.id)];

@@ -3,16 +3,18 @@
 import { age, make, short } from '/assets/api.js';
 import { admin, fail, failed, note } from '/assets/console/calls.js';
 import { line, point, pointed } from '/assets/console/charts.js';
+import { runbook, SECTIONS } from '/assets/console/runbook.js';
 import { fill } from '/assets/console/tables.js';
+import { showAges, showIncidents } from '/assets/console/overview/tables.js';
 
 const $ = (id) => document.getElementById(id);
 
 const EVERY = 30_000; // ms between two readings
 
 const rate = (x) => `${short(x)} /s`;
-const percent = (x) => `${short(100 * x)} %`;
+const percent = (x) => (x > 0 && x < 1e-4 ? '< 0.01 %' : `${short(100 * x)} %`);
 const seconds = (x) => (x < 1 ? `${short(1000 * x)} ms` : x < 60 ? `${short(x)} s` : age(x));
-const count = (x) => x.toLocaleString();
+const count = (x) => Math.round(x).toLocaleString();
 
 // FIGURES has the name of each figure, how it is written, and from which value on it is bad.
 const FIGURES = {
@@ -26,12 +28,19 @@ const FIGURES = {
   shown: ['Items shown', count],
   clicks: ['Clicks', count],
   click_rate: ['Clicks for each item shown', percent],
+  readers: ['Distinct readers of the day', count],
+  added: ['New items in the hour', count],
+  filter_fill: ['Fill of the day’s filter', percent, 0.9],
   queue_delay: ['Delay of the job queue', seconds, 60],
   streams: ['Live streams', count],
   servers: ['Servers', count],
 };
 
+// ASKED are figures of stores, which may not answer.
+const ASKED = ['readers', 'added'];
+
 let points = [];
+let shown = []; // the figures, by name
 let charts = {};
 let newest = true; // the newest point is shown, and stays so
 
@@ -50,17 +59,19 @@ function read(i) {
   $('at').setAttribute('aria-valuetext', $('when').textContent);
   for (const [key, { figure, output, svg }] of Object.entries(charts)) {
     output.textContent = write(key, p);
-    figure.classList.toggle('bad', p?.[key] != null && p[key] > (FIGURES[key][2] ?? Infinity));
+    const bad = p?.[key] != null && p[key] > (FIGURES[key][2] ?? Infinity);
+    figure.classList.toggle('bad', bad);
+    if (SECTIONS[key]) figure.querySelector('a').hidden = !bad;
     point(svg, i, n);
   }
 }
 
 function drawAll() {
-  charts = Object.fromEntries(Object.entries(FIGURES).map(([key, [name]]) => {
-    const values = points.map((p) => p[key]), most = Math.max(...values.filter((v) => v != null), 0);
+  charts = Object.fromEntries(shown.map((key) => {
+    const name = FIGURES[key][0], values = points.map((p) => p[key]), most = Math.max(...values.filter((v) => v != null), 0);
     const svg = line(values, `${name}: at most ${FIGURES[key][1](most)}; the table has all points`);
     const output = make('output', { htmlFor: 'at' });
-    const figure = make('figure', {}, make('figcaption', {}, make('span', { textContent: name }), output), svg);
+    const figure = make('figure', {}, make('figcaption', {}, make('span', { textContent: name }), output, ...(SECTIONS[key] ? [runbook(key, `What to do about ${name.toLowerCase()}`)] : [])), svg);
     svg.addEventListener('pointermove', (e) => read(pointed(svg, e, points.length)));
     return [key, { figure, output, svg }];
   }));
@@ -69,8 +80,8 @@ function drawAll() {
 
 // tabulate shows all points, newest first.
 function tabulate() {
-  const head = ['Time', ...Object.values(FIGURES).map(([name]) => `${name} `)];
-  fill($('figures-table'), head, points.toReversed().map((p) => [when(p), ...Object.keys(FIGURES).map((key) => write(key, p))]));
+  const head = ['Time', ...shown.map((key) => `${FIGURES[key][0]} `)];
+  fill($('figures-table'), head, points.toReversed().map((p) => [when(p), ...shown.map((key) => write(key, p))]));
 }
 
 function showServers(servers, at) {
@@ -80,17 +91,26 @@ function showServers(servers, at) {
     since(s.started), since(s.counted), make('td', { className: 'text', textContent: s.version })]), 'No server has counted within the last three minutes.');
 }
 
+// withAsked adds the figures of stores to points: of the day, and of the hour.
+function withAsked(list) {
+  const readers = new Map(data.days.map((d) => [d.day, d.readers])), added = new Map((data.items?.hours ?? []).map((h) => [h.begin, h.items]));
+  return list.map((p) => ({ ...p, readers: readers.get(p.begin.slice(0, 10)), added: span() === 'hours' ? added.get(p.begin) : null }));
+}
+
 let data = null;
 
 function showAll() {
   const at = Number($('at').value);
-  points = data[span()];
+  points = withAsked(data[span()]);
+  shown = Object.keys(FIGURES).filter((key) => !ASKED.includes(key) || points.some((p) => p[key] != null));
   const empty = points.length === 0;
   $('none').hidden = !empty;
   for (const id of ['charts', 'as-table']) $(id).hidden = empty;
   $('at').max = Math.max(0, points.length - 1);
   drawAll();
   tabulate();
+  showIncidents(data);
+  showAges(data.items);
   showServers(data.servers, data.at);
   read(newest ? points.length - 1 : Math.min(at, points.length - 1));
 }

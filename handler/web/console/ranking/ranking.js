@@ -12,6 +12,7 @@ import { fromAPI } from '/assets/console/ranking/parameters.js';
 import { MOST, readersOf, showFigures, showReaders } from '/assets/console/ranking/readers.js';
 import { buildSliders, drawer, mark, showSlider } from '/assets/console/ranking/sliders.js';
 import { loadState, state, toAPI } from '/assets/console/ranking/state.js';
+import { buildTrials } from '/assets/console/ranking/trials.js';
 
 const $ = (id) => document.getElementById(id);
 const HOUR = 3600, DAY = 24 * HOUR;
@@ -26,7 +27,10 @@ const copy = (p) => structuredClone(p);
 async function loadRanking(reset) {
   await loadState(left);
   if (reset || !state.proposed) state.proposed = copy(state.live);
-  if (!$('sliders').firstChild) buildSliders(state.parameters, set);
+  if (!$('sliders').firstChild) {
+    buildSliders(state.parameters, set);
+    buildTrials(left);
+  }
   $('version').textContent = state.version.version ? `version ${state.version.version}, by ${state.version.by}` : 'from the configuration';
   showSliders();
   propose();
@@ -153,12 +157,15 @@ async function drawReaders() {
   } catch (error) { fail(error); }
 }
 
+// load returns whether the ranking could be read.
 async function load(reset) {
   const mine = left;
   try {
     await loadRanking(reset);
+    return true;
   } catch (error) {
     if (!mine.aborted) fail(error);
+    return false;
   }
 }
 
@@ -181,5 +188,7 @@ export async function show(query, signal) {
     else propose();
   });
   $('whose').addEventListener('submit', (e) => e.preventDefault());
-  await load();
+  if (!await load()) return;
+  clearTimeout(timer);
+  await compare(); // the view is shown once, with its lists, so that nothing moves
 }

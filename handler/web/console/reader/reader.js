@@ -6,6 +6,7 @@ import { admin, fail, failed, note } from '/assets/console/calls.js';
 import { stack } from '/assets/console/charts.js';
 import { explained, inWords } from '/assets/console/scores.js';
 import { fill, number, text } from '/assets/console/tables.js';
+import { day, showShown, showSources } from '/assets/console/reader/shown.js';
 import { showProfile } from '/assets/console/reader/profile.js';
 
 const $ = (id) => document.getElementById(id);
@@ -20,9 +21,6 @@ const OUTCOMES = {
 const MOST_LISTED = 200;
 
 let turn = 0;
-
-// day writes YYYYMMDD as a date.
-const day = (d) => `${d.slice(0, 4)}-${d.slice(4, 6)}-${d.slice(6)}`;
 
 function whyLeft(c) {
   return [OUTCOMES[c.outcome] ?? c.outcome, c.day && `on ${day(c.day)}`, c.better && `instead: ${c.better}`].filter(Boolean).join(', ');
@@ -83,6 +81,8 @@ async function explain(signal) {
     showCounts(x);
     showPage(x);
     showLeft(x, $('outcome').value);
+    showShown(x);
+    showSources(x);
     $('outcome').onchange = () => showLeft(x, $('outcome').value);
     $('answers').hidden = false;
     if (failed()) note('');

@@ -2,24 +2,23 @@
 
 import { Refused, age, make } from '/assets/api.js';
 import { admin, fail, note } from '/assets/console/calls.js';
+import { runbook } from '/assets/console/runbook.js';
 import { fill, number, text } from '/assets/console/tables.js';
+import { level, showCalls, showRecording } from '/assets/console/system/process.js';
 
 const $ = (id) => document.getElementById(id);
 
 const LEVELS = { broken: 'broken', warning: 'warning', ok: 'ok' };
 const STATES = { up: 'ok', degraded: 'warning', down: 'broken' };
 
-// level returns a cell that says how bad something is, in words and in colour.
-const level = (kind, says) => make('td', {}, make('span', { className: `level ${kind}`, textContent: says }));
-
 // dependencies shows the answer of /readyz, which has data even when the server is not ready.
 async function dependencies(signal) {
   const answer = await (await fetch('/readyz', { signal })).json();
   const rows = Object.entries(answer.data.dependencies).map(([name, d]) => [
-    name, level(d.optional && d.state === 'down' ? 'warning' : STATES[d.state], d.state), text([d.error, d.warning,
+    name, level(d.warning || (d.optional && d.state === 'down') ? 'warning' : STATES[d.state], d.state), text([d.error, d.warning,
       d.seconds_left && `its cached data can replace it for ${age(d.seconds_left)}`].filter(Boolean).join('; ')),
-    d.optional ? 'answers are degraded' : 'no answers']);
-  fill($('dependencies'), ['Dependency', 'State', 'Why', 'Without it'], rows, 'None: everything is in this process.');
+    d.optional ? 'answers are degraded' : 'no answers', make('td', {}, ...(d.state === 'up' && !d.warning ? [] : [runbook('dependency')]))]);
+  fill($('dependencies'), ['Dependency', 'State', 'Why', 'Without it', 'Runbook'], rows, 'None: everything is in this process.');
 }
 
 async function diagnose(signal) {
@@ -52,6 +51,8 @@ async function jobs(signal) {
   fill($('failed'), ['Job ', 'Kind', 'About', 'Attempts ', 'Error', 'Action'], failed.map((j) => [
     number(j.id), j.kind, text(j.key), number(j.attempts), text(j.error ?? ''), make('td', {}, retry(j, signal))]), 'No job has failed.');
   $('more-failed').hidden = more === null;
+  $('failed-help').hidden = failed.length === 0;
+  $('failed-help').replaceChildren(runbook('failed_jobs', 'What to do about failed jobs'));
 }
 
 function retry(job, signal) {
@@ -72,12 +73,12 @@ function retry(job, signal) {
   return button;
 }
 
-const ORIGINS = { default: 'the default', set: 'set', file: 'from a file' };
+const ORIGINS = { default: 'the default', file: 'file', environment: 'variable', flag: 'flag', program: 'the program' };
 
 function settings(all) {
   const words = $('filter').elements.words.value.trim().toLowerCase(), changed = $('filter').elements.changed.checked;
-  const shown = all.filter((s) => (!changed || s.origin !== 'default') && `${s.key} ${s.help}`.toLowerCase().includes(words));
-  fill($('settings'), ['Setting', 'Value', 'From', 'Meaning'], shown.map((s) => [s.key, text(s.value), ORIGINS[s.origin] ?? s.origin, text(s.help)]), 'No setting matches.');
+  const shown = all.filter((s) => (!changed || s.origin !== 'default') && `${s.key} ${s.help} ${s.source}`.toLowerCase().includes(words));
+  fill($('settings'), ['Setting', 'Value', 'From', 'Meaning'], shown.map((s) => [s.key, text(s.value), text(`${ORIGINS[s.origin] ?? s.origin} ${s.source}`.trim()), text(s.help)]), 'No setting matches.');
 }
 
 // show fills the view.
@@ -85,6 +86,8 @@ export async function show(_, signal) {
   $('check').addEventListener('click', () => diagnose(signal));
   const { data } = await admin('GET', '/v1/system', undefined, {}, signal);
   $('about').textContent = `Version ${data.version}. Items are in ${data.items}, impressions in ${data.impressions}, posts ${data.posts === 'off' ? 'are off' : `in ${data.posts}`}.`;
+  showCalls(data.dependencies);
+  showRecording(data);
   settings(data.settings);
   $('filter').addEventListener('submit', (e) => e.preventDefault());
   $('filter').addEventListener('input', () => settings(data.settings));
