@@ -31,7 +31,8 @@ type Ask struct {
 	// RequestID makes the server return the same page again for a minute. If it is "", a client with
 	// retries uses a random one.
 	RequestID string `json:"request_id,omitempty"`
-	// Feed selects the agent's feed: [feed.ForYou], the default, or [feed.HomeFeed].
+	// Feed selects the agent's feed: [feed.ForYou], the default, [feed.HomeFeed], a tag ("tag:go"), a
+	// language ("lang:de") or a stored feed.
 	Feed feed.Name `json:"feed,omitempty"`
 	// Why requests the reasons for each item; read them with [InFeedOf].
 	Why bool `json:"why,omitempty"`

@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"encoding/json"
 	"testing"
 	"time"
 
@@ -8,6 +9,7 @@ import (
 
 	"github.com/freshet/freshet/client"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 )
 
 func TestRankingOnRealServer(t *testing.T) {
@@ -65,4 +67,26 @@ func TestRankingOnRealServer(t *testing.T) {
 	require.Equal(t, configured, history[4])
 	_, err = admin.RankingHistory(ctx, 0)
 	require.ErrorIs(t, err, client.ErrBadRequest)
+}
+
+func TestStoredFeeds(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	_, admin := newPair(t, asShipped)
+	change := client.FeedChange{Filter: feed.Filter{Any: feed.Conditions{Tags: []string{"garden"}}}, Ranking: json.RawMessage(`{"base":0.2}`), By: "ana"}
+	stored, err := admin.PutFeed(ctx, "gardens", 0, change)
+	require.NoError(t, err)
+	require.Equal(t, feed.StoredFeed{Name: "gardens", Filter: change.Filter, Ranking: change.Ranking}, stored)
+	_, err = admin.PutFeed(ctx, "gardens", 0, change)
+	require.ErrorIs(t, err, client.ErrPrecondition)
+	read, err := admin.StoredFeed(ctx, "gardens")
+	require.NoError(t, err)
+	require.Equal(t, stored, read)
+	all, err := admin.StoredFeeds(ctx)
+	require.NoError(t, err)
+	require.Equal(t, api.StoredFeeds{Version: 1, Feeds: []feed.StoredFeed{stored}}, all)
+	require.NoError(t, admin.DeleteFeed(ctx, "gardens"))
+	require.ErrorIs(t, admin.DeleteFeed(ctx, "gardens"), client.ErrNotFound)
+	_, err = admin.StoredFeed(ctx, "gardens")
+	require.ErrorIs(t, err, client.ErrNotFound)
 }

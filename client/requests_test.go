@@ -33,6 +33,7 @@ var sends = map[string]reflect.Type{
 	"POST /v1/items":                               reflect.TypeFor[feed.Item](),
 	"POST /v1/explain":                             reflect.TypeFor[client.ExplainAsk](),
 	"PUT /v1/ranking":                              reflect.TypeFor[client.RankingChange](),
+	"PUT /v1/feeds/{name}":                         reflect.TypeFor[client.FeedChange](),
 	"POST /v1/compare":                             reflect.TypeFor[client.CompareRequest](),
 	"POST /v1/replay":                              reflect.TypeFor[client.ReplayRequest](),
 	"PUT /v1/promoted/{id}":                        reflect.TypeFor[client.PromotionChange](),
@@ -51,7 +52,7 @@ var sends = map[string]reflect.Type{
 // whole are the operations whose body replaces or creates all of a thing: there a field that is
 // left out and an empty one mean the same.
 var whole = []string{
-	"POST /v1/posts", "PUT /v1/authors/{id}", "PUT /v1/circles/{id}", "PUT /v1/agents/{agent_id}/profile", "POST /v1/items", "PUT /v1/promoted/{id}",
+	"POST /v1/posts", "PUT /v1/authors/{id}", "PUT /v1/circles/{id}", "PUT /v1/agents/{agent_id}/profile", "POST /v1/items", "PUT /v1/promoted/{id}", "PUT /v1/feeds/{name}",
 }
 
 // unset are the fields of which a zero is documented to mean "not given", where the server takes

@@ -14,6 +14,9 @@ import (
 func (e *Engine) tally(c *call, p page, got hydrated) {
 	docs, refs := got.first, got.firstRefs
 	countShown(refs)
+	if c.Feed.Named() { // what it shows is ranked by no variant
+		return
+	}
 	pages, remembers := e.stores.Tally.(PageTally)
 	tracked := remembers && e.tracked()
 	if e.stores.Tally == nil || len(docs) == 0 && (!tracked || p.Replayed) {

@@ -90,6 +90,14 @@ type Rankings interface {
 	For(agent string) (run string, r feed.Ranking)
 }
 
+// NamedFeeds is implemented by [Rankings] that know stored feeds, and the ranking of agents in no
+// variant, which named feeds are ranked by. Without it there are no stored feeds, and named feeds are
+// ranked as for-you. [feed.Live] implements it. The methods must not block.
+type NamedFeeds interface {
+	Feed(name feed.Name) (f feed.StoredFeed, ok bool)
+	Base() feed.Ranking
+}
+
 // Config tunes an Engine.
 type Config struct {
 	Clock    feed.Clock
@@ -199,6 +207,7 @@ func (e *Engine) Feed(ctx context.Context, r Request) (Answer, error) {
 	}
 	ctx, span := e.begin(ctx, r)
 	defer span.End()
+	r.Feed = r.Feed.Canonical()
 	a, err := e.serve(ctx, r)
 	note(span, &a, err)
 	a.RequestID = r.RequestID
@@ -207,6 +216,11 @@ func (e *Engine) Feed(ctx context.Context, r Request) (Answer, error) {
 }
 
 func (e *Engine) serve(ctx context.Context, r Request) (Answer, error) {
+	if r.Feed.Named() { // first, so that a page of its session is not handed out either
+		if _, _, err := e.cfg.namedFeed(r.Feed, &r.Agent); err != nil {
+			return Answer{}, err
+		}
+	}
 	if r.Silent {
 		return e.silentRefresh(ctx, r)
 	}
@@ -220,7 +234,7 @@ func (e *Engine) serve(ctx context.Context, r Request) (Answer, error) {
 		e.abandoned.add(ctx, c.Agent, lost)
 	}
 	if err == nil && r.Why {
-		e.why(ctx, r.Agent, c.ahead, c.profile, &a)
+		e.why(ctx, r, c.ahead, c.profile, &a)
 	}
 	return a, err
 }
@@ -251,7 +265,7 @@ func (e *Engine) record(ctx context.Context, c *call, p page, got hydrated) {
 	if p.from == sessionless && p.Replayed {
 		return
 	}
-	given := feed.GivenKeys(got.refs)
+	given := feed.AppendScopeKeys(feed.GivenKeys(got.refs), got.refs)
 	keys := append(feed.Keys(got.refs), given...)
 	e.failOpen.delivered(ctx, c, p, got.refs, keys)
 	switch {

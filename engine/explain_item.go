@@ -118,6 +118,9 @@ func repeatReason(c *api.Explained) string {
 	if !c.ShownBefore {
 		return ""
 	}
+	if c.Day == "" {
+		return " Another feed has given it to the agent within the window; a named feed may show it again."
+	}
 	return fmt.Sprintf(" The agent was given it, or an item of its group, on %s; it is shown again because nothing unseen is left (dedup.when_exhausted).", c.Day)
 }
 

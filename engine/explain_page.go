@@ -176,6 +176,9 @@ func (x *explaining) unproposed(ctx context.Context, out *api.ExplainedItem, fou
 			out.Source = feed.SourceDiscovery.String()
 			out.Reason += fmt.Sprintf(" Discovery would score it %.4g, which is behind the recalled items.", out.Score)
 		}
+	case found && x.r.Feed.Named():
+		out.Outcome = api.OutcomeOutside
+		out.Reason = "The feed does not select it, or it ranks behind the recalled items."
 	case found:
 		return x.outside(ctx, out)
 	default:

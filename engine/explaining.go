@@ -32,6 +32,7 @@ func (e *Engine) Explain(ctx context.Context, r ExplainRequest) (api.Explanation
 			return api.Explanation{}, err
 		}
 	}
+	r.Feed = r.Feed.Canonical()
 	if e.cfg.Tracer != nil {
 		var span trace.Span
 		ctx, span = e.cfg.Tracer.Start(ctx, "explain", trace.WithAttributes(attribute.String("freshet.agent", r.Agent)))
@@ -116,7 +117,10 @@ func (x *explaining) open(ctx context.Context) error {
 		x.now = x.begun
 	}
 	var run string
-	x.query, run = x.stages.query(x.r.Agent, profile)
+	x.query, run, err = x.stages.query(x.r.Agent, x.r.Feed, profile)
+	if err != nil {
+		return err
+	}
 	x.query.Origin = x.stages.cfg.origin(x.now)
 	if x.r.Ranking != nil {
 		x.query.Ranking = *x.r.Ranking
@@ -168,6 +172,7 @@ func (x *explaining) take(r *rounds) {
 		n := x.explained(&c)
 		if checked < len(r.fresh) && r.fresh[checked].ID == c.ID && r.fresh[checked].Source == c.Source {
 			n.Outcome, n.Day = x.outcome(r.verdicts[checked])
+			n.ShownBefore = r.again[c.ID]
 			checked++
 			if h, ok := r.supply.(*homeSupply); ok && n.Outcome == "" && h.mentions.leftOut(&c) {
 				n.Outcome = api.OutcomeOutside

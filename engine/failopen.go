@@ -126,15 +126,20 @@ func (f *failOpen) unknown(ctx context.Context, agent string, refs []feed.Ref) (
 	}
 	ctx, timed := f.cfg.enter(ctx, dedupStage)
 	defer timed.end()
-	recorded, err := f.stores.Recovery.Recorded(ctx, agent, feed.Keys(refs), f.cfg.Clock())
+	keys, each := make([]string, 0, len(refs)), make([]int, len(refs))
+	for i, ref := range refs {
+		keys, each[i] = ref.AppendTakenKeys(keys)
+	}
+	recorded, err := f.stores.Recovery.Recorded(ctx, agent, keys, f.cfg.Clock())
 	if err != nil {
 		f.cfg.Log.WarnContext(ctx, "could not check a page for items recorded meanwhile; it is returned unchecked", "agent", agent, "error", err)
 		return refs, missing
 	}
-	for i, known := range byRef(refs, recorded, func(group, id bool) bool { return group || id }) {
-		if !known {
+	for i, n := range each {
+		if !slices.Contains(recorded[:n], true) {
 			left = append(left, refs[i])
 		}
+		recorded = recorded[n:]
 	}
 	return left, missing
 }

@@ -21,6 +21,9 @@ var (
 	answers = newCounters("freshet_feed_answers_total",
 		"Feed answers by action (refresh, load_more, silent) and result (ok, empty, error).",
 		values{"action", "refresh", "load_more", "silent"}, values{"result", "ok", "empty", "error"})
+	namedAnswers = newCounters("freshet_named_feed_answers_total",
+		"Answers of named feeds, by kind (tag, lang, stored) and result (ok, empty, error).",
+		values{"kind", "tag", "lang", "stored"}, values{"result", "ok", "empty", "error"})
 	itemsTotal = promauto.NewCounter(prometheus.CounterOpts{
 		Name: "freshet_feed_items_total", Help: "Items delivered, silent answers excluded.",
 	})
@@ -88,13 +91,16 @@ func newCounters(name, help string, labels ...values) map[string]prometheus.Coun
 }
 
 func countAnswer(r Request, a Answer, err error) {
+	result := "ok"
 	switch {
 	case err != nil:
-		answers[r.name()+" error"].Inc()
+		result = "error"
 	case len(a.Docs) == 0:
-		answers[r.name()+" empty"].Inc()
-	default:
-		answers[r.name()+" ok"].Inc()
+		result = "empty"
+	}
+	answers[r.name()+" "+result].Inc()
+	if r.Feed.Named() {
+		namedAnswers[r.Feed.Kind()+" "+result].Inc()
 	}
 	if err != nil || r.Silent {
 		return

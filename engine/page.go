@@ -249,8 +249,8 @@ func (e *Engine) open(ctx context.Context, c *call, t *attempts) (before page, e
 		return before, err
 	}
 	t.opened, t.known = true, p.Refreshed()
-	t.query, c.variant = e.stages.query(c.Agent, p)
-	return before, nil
+	t.query, c.variant, err = e.stages.query(c.Agent, c.Feed, p)
+	return before, err
 }
 
 func (e *Engine) profileAndRecord(ctx context.Context, c *call) (p feed.Profile, before cache.Page, err error) {

@@ -27,7 +27,10 @@ func (e *Engine) Rank(ctx context.Context, agent string, at time.Time, n int, ra
 	if err != nil {
 		return feed.Profile{}, nil, err
 	}
-	q, _ := e.stages.query(agent, profile)
+	q, _, err := e.stages.query(agent, feed.ForYou, profile)
+	if err != nil {
+		return feed.Profile{}, nil, err
+	}
 	if !at.IsZero() {
 		q.Origin = at.UTC().Truncate(time.Second)
 	}

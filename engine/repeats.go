@@ -17,9 +17,10 @@ type repeats struct {
 }
 
 // newRepeats returns a collector of as many refs as a first round recalls. It collects nothing while
-// the stores recover, because pages are then checked for items already shown.
-func (s *stages) newRepeats() repeats {
-	if !s.cfg.ShowAgain || s.failOpen.recovering() {
+// the stores recover, because pages are then checked for items already shown, and nothing for named
+// feeds, which never repeat what they have shown themselves.
+func (s *stages) newRepeats(name feed.Name) repeats {
+	if !s.cfg.ShowAgain || name.Named() || s.failOpen.recovering() {
 		return repeats{}
 	}
 	return repeats{limit: s.cfg.N}

@@ -40,6 +40,7 @@ type rounds struct {
 	last     bool             // recall has no more
 	late     bool             // recall has more, but the time is up
 	young    []feed.Candidate // what exploration may draw besides; shared, so read-only
+	again    map[string]bool  // of a named feed: the ids of survivors that other feeds have shown
 	repeats  repeats          // items that may fill a session if recall has nothing unseen left
 	found    chosen           // the result so far; its list covers the first arranged survivors
 	arranged int
@@ -106,7 +107,7 @@ type wanted struct {
 func (s *stages) rounds(w wanted) rounds {
 	return rounds{
 		scratch: scratches.Get().(*scratch), wanted: w, stages: s,
-		supply: s.supply(&w), repeats: s.newRepeats(), begun: s.cfg.Clock(),
+		supply: s.supply(&w), repeats: s.newRepeats(w.feed), begun: s.cfg.Clock(),
 	}
 }
 
@@ -198,22 +199,23 @@ func (r *rounds) check(ctx context.Context) error {
 	s := r.stages
 	inside, timed := s.enter(ctx, dedupStage)
 	wait := r.askNear(inside)
-	checked, err := s.stores.Seen.Check(inside, r.agent, r.keys, s.at())
+	keys := r.scopedKeys()
+	checked, err := s.stores.Seen.Check(inside, r.agent, keys, s.at())
 	wait()
 	timed.end()
 	blind := s.failOpen.allows(ctx, err)
 	switch {
 	case blind:
 		r.found.missing |= degraded.Dedup
-		checked = dedup.Checked{Verdicts: make([]dedup.Verdict, len(r.keys))}
+		checked = dedup.Checked{Verdicts: make([]dedup.Verdict, len(keys))}
 	case err != nil:
 		return err
 	}
-	s.failOpen.served.mark(r.agent, r.keys, checked.Verdicts, s.cfg.RecordServed || blind, s.cfg.Clock())
+	s.failOpen.served.mark(r.agent, keys, checked.Verdicts, s.cfg.RecordServed || blind, s.cfg.Clock())
 	if r.number == 1 {
 		r.found.checkedAt, r.found.stale = checked.At, checked.Stale
 	}
-	verdicts := byRef(r.refs, checked.Verdicts, latest)
+	verdicts := r.ofFeed(checked.Verdicts)
 	r.verdicts = verdicts[:len(r.fresh)]
 	for i, v := range verdicts[len(r.fresh):] {
 		if v == dedup.Unseen {

@@ -179,6 +179,10 @@ func (s *served) unknown(agent string, refs []feed.Ref, all bool, now time.Time)
 	left = refs
 	s.with(agent, now, func(a *shown) {
 		handedOut := func(ref feed.Ref) bool {
+			if ref.Scope != "" {
+				keys, _ := ref.AppendTakenKeys(nil)
+				return slices.ContainsFunc(keys, func(key string) bool { return s.has(a, key, all) })
+			}
 			all := all && !ref.ShownBefore
 			return s.has(a, ref.Group, all) || ref.ID != ref.Group && s.has(a, ref.ID, all)
 		}

@@ -78,7 +78,7 @@ func (e *Engine) Seen(ctx context.Context, agent string, ids []string) error {
 
 // IsNew implements [timeline.Showing].
 func (e *Engine) IsNew(ctx context.Context, agent string) bool {
-	return !e.failOpen.recovering() && e.neverRefreshed(ctx, agent, feed.ForYou, feed.HomeFeed)
+	return !e.failOpen.recovering() && e.neverRefreshed(ctx, agent, feed.ForYou, feed.HomeFeed, feed.AnyNamed)
 }
 
 // neverRefreshed reports whether the agent certainly has no known refresh of these feeds.

@@ -39,7 +39,10 @@ func (e *Engine) silentRefresh(ctx context.Context, r Request) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	q, _ := e.stages.query(r.Agent, profile)
+	q, _, err := e.stages.query(r.Agent, r.Feed, profile)
+	if err != nil {
+		return Answer{}, err
+	}
 	q.Ranking.Explore = feed.Explore{} // a badge counts new items, best first
 	// For newcomers relative to the origin, so that the recalls of all of them are equal.
 	arrived := arrivedSince{from: q.Origin.Add(-newcomerSince)}
@@ -74,13 +77,13 @@ func (e *Engine) silentRefresh(ctx context.Context, r Request) (Answer, error) {
 	unseen := len(found.ranked) - got.short()
 	missing := found.missing | got.missing
 	unknown := since.IsZero() && missing == 0 && !profile.Refreshed()
-	docs := got.docs[:min(len(got.docs), r.Limit)]
+	docs, others := got.docs[:min(len(got.docs), r.Limit)], r.Feed.Others()
 	a := Answer{
 		Docs: docs, NewCount: min(unseen, most), HasMore: unseen > len(docs), Degraded: missing.Names(),
-		NewReader: unknown && e.neverRefreshed(ctx, r.Agent, r.Feed.Other()),
+		NewReader: unknown && e.neverRefreshed(ctx, r.Agent, others[0], others[1]),
 	}
 	if r.Why {
-		e.why(ctx, r.Agent, ahead, got.profile, &a)
+		e.why(ctx, r, ahead, got.profile, &a)
 	}
 	return a, nil
 }
@@ -124,7 +127,10 @@ func (e *Engine) Preview(ctx context.Context, agent string, limit int, since tim
 	if err != nil {
 		return nil, err
 	}
-	q, _ := e.stages.query(agent, profile)
+	q, _, err := e.stages.query(agent, feed.ForYou, profile)
+	if err != nil {
+		return nil, err
+	}
 	q.Since = since
 	s := e.stages
 	s.recall, s.enter, s.counted = s.direct, uncounted, false

@@ -69,10 +69,16 @@ func (s *stages) profile(ctx context.Context, agent string) (feed.Profile, error
 	return p, err
 }
 
-// query returns the recall query of an agent, and the variant of its ranking.
-func (s *stages) query(agent string, p feed.Profile) (q feed.Query, variant string) {
-	variant, ranking := s.cfg.Rankings.For(agent)
-	return feed.Query{Agent: agent, Profile: p, Ranking: ranking, Origin: s.cfg.origin(s.cfg.Clock()), N: s.cfg.N}, variant
+// query returns the recall query of an agent's feed, and the variant of its ranking; named feeds are
+// in no variant. Errors wrap [feed.ErrNotFound] if there is no such feed for the agent.
+func (s *stages) query(agent string, name feed.Name, p feed.Profile) (q feed.Query, variant string, err error) {
+	q = feed.Query{Agent: agent, Profile: p, Origin: s.cfg.origin(s.cfg.Clock()), N: s.cfg.N}
+	if name.Named() {
+		q.Filter, q.Ranking, err = s.cfg.namedFeed(name, nil)
+		return q, "", err
+	}
+	variant, q.Ranking = s.cfg.Rankings.For(agent)
+	return q, variant, nil
 }
 
 // factors returns the score components of each id, by the profile, ranking and origin of q.

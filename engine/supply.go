@@ -83,5 +83,9 @@ func (*forYouSupply) admits(*feed.Candidate) bool { return true }
 func (*forYouSupply) arrange(r *rounds) []feed.Ref {
 	beyond := r.withBeyond()
 	r.builder.Explore(r.agent, &r.query, beyond)
-	return r.builder.Build(r.placeable, r.query.Ranking.Diversity, r.page, r.stages.cfg.N)
+	list := r.builder.Build(r.placeable, r.query.Ranking.Diversity, r.page, r.stages.cfg.N)
+	if r.feed.Named() {
+		r.markNamed(list)
+	}
+	return list
 }

@@ -251,6 +251,9 @@ func (e *Engine) wasShown(ctx context.Context, agent string, refs []feed.Ref) ([
 			keys = append(keys, r.GivenKey())
 		}
 	}
+	for _, r := range refs {
+		keys = append(keys, feed.NamedKey(r.Group))
+	}
 	inside, timed := e.cfg.enter(ctx, dedupStage)
 	checked, err := e.stores.Seen.Check(inside, agent, keys, e.cfg.Clock())
 	timed.end()
@@ -271,6 +274,11 @@ func (e *Engine) wasShown(ctx context.Context, agent string, refs []feed.Ref) ([
 				all[i].given, all[i].source = true, source
 			}
 			given = given[1:]
+		}
+	}
+	for i, v := range given {
+		if v != dedup.Unseen && all[i].source == feed.SourceScore { // no variant ranks named feeds
+			all[i].given = false
 		}
 	}
 	return all, nil

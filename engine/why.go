@@ -94,7 +94,7 @@ func (w weighted) compare(other weighted) int {
 // present ranking and origin: a page of a session may have been ranked by earlier ones. It never
 // fails the answer: if the source does not respond in time, there are no reasons and the answer
 // says so.
-func (e *Engine) why(ctx context.Context, agent string, ahead *coread.Ahead, profile *feed.Profile, a *Answer) {
+func (e *Engine) why(ctx context.Context, r Request, ahead *coread.Ahead, profile *feed.Profile, a *Answer) {
 	if len(a.Docs) == 0 || profile == nil {
 		return
 	}
@@ -107,12 +107,15 @@ func (e *Engine) why(ctx context.Context, agent string, ahead *coread.Ahead, pro
 		ctx = inTime
 	}
 	ids := convert.Each(a.Docs, func(doc feed.Doc) string { return doc.ID })
-	q, _ := e.stages.query(agent, *profile)
-	near := e.nearAhead(ctx, agent, ahead, &q, ids)
-	factors, err := e.stages.factors(ctx, q, ids)
+	q, _, err := e.stages.query(r.Agent, r.Feed, *profile)
+	near := e.nearAhead(ctx, r.Agent, ahead, &q, ids)
+	var factors []recall.Factors
+	if err == nil {
+		factors, err = e.stages.factors(ctx, q, ids)
+	}
 	coRead := near()
 	if err != nil {
-		e.cfg.Log.WarnContext(ctx, "an answer was sent without reasons", "agent", agent, "error", err)
+		e.cfg.Log.WarnContext(ctx, "an answer was sent without reasons", "agent", r.Agent, "error", err)
 		degraded.Why.Count()
 		a.Degraded = append(a.Degraded, degraded.Why.Names()...)
 		return

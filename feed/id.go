@@ -117,30 +117,3 @@ func idByte(c byte, item bool) bool {
 	}
 	return item && strings.IndexByte(itemAlphabet, c) >= 0
 }
-
-// Name is the name of one of an agent's feeds. Each feed has its own session, retries and time of
-// the last refresh. An item shown in one feed is not shown in the other.
-type Name string
-
-// The feeds. The zero value counts as [ForYou].
-const (
-	ForYou   Name = "for_you" // items by the agent's interests
-	HomeFeed Name = "home"    // posts from people the agent follows, blended with trending, discovered and promoted items
-)
-
-// Other returns the agent's other feed.
-func (n Name) Other() Name {
-	if n == HomeFeed {
-		return ForYou
-	}
-	return HomeFeed
-}
-
-// Check checks that the feed exists. The error wraps [ErrInvalid].
-func (n Name) Check() error {
-	switch n {
-	case "", ForYou, HomeFeed:
-		return nil
-	}
-	return Errorf(ErrInvalid, "bad feed: %q; send for_you or home", string(n))
-}

@@ -95,6 +95,8 @@ type Live struct {
 	Variants []Variant `json:"experiments"`
 	// Run is that of the agents in no variant, as [Variant.Run]. "" means [Control].
 	Run string `json:"run,omitempty"`
+	// Feeds are the stored feeds, in the order of their names.
+	Feeds []StoredFeed `json:"feeds,omitempty"`
 }
 
 // For returns the parameters for ranking an agent's refreshes and the run of the variant, or of
@@ -165,7 +167,7 @@ func (l *Live) Validate() error {
 	if err := l.Ranking.Validate(); err != nil {
 		return err
 	}
-	if err := CheckVariants(l.Variants); err != nil {
+	if err := cmp.Or(CheckVariants(l.Variants), l.validateFeeds()); err != nil {
 		return err
 	}
 	of, _ := VariantOf(l.Run)

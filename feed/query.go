@@ -14,6 +14,7 @@ type Query struct {
 	Ranking Ranking   // decay, popularity weight, base
 	Origin  time.Time // time at which the decay is evaluated; items dated later are not recalled
 	Since   time.Time // only items dated after it; zero means no bound
+	Filter  *Filter   // only items that it selects; nil selects all
 	N       int       // number of candidates to return
 	After   string    // cursor from the previous round; "" for the first round
 	// Buffer is memory that the answer may use for its candidates. Its owner must not use it before

@@ -10,6 +10,9 @@ type Ref struct {
 	// ShownBefore reports that the agent was shown the item within the dedup window and gets it
 	// again because nothing unseen was left.
 	ShownBefore bool
+	// Scope is that of the named feed that the ref belongs to, see [Name.Scope]; "" in for-you and
+	// home. Such a ref may be shown although other feeds have shown it: then ShownBefore is set.
+	Scope string `json:",omitempty"`
 }
 
 // Source is the reason for an item's position other than its score. Its value is the letter that
@@ -47,7 +50,7 @@ const shownLetter = 's'
 //	group           if the id is the group
 //	group|id
 //	group|id|marks  marks: the letter of the source, and s if it was shown before; the id
-//	                is empty if it is the group
+//	                is empty if it is the group. In a named feed, its scope follows
 func (r Ref) String() string {
 	var marks []byte
 	if r.Source != SourceScore {
@@ -56,6 +59,7 @@ func (r Ref) String() string {
 	if r.ShownBefore {
 		marks = append(marks, shownLetter)
 	}
+	marks = append(marks, r.Scope...)
 	switch {
 	case marks != nil && r.ID == r.Group:
 		return r.Group + "||" + string(marks)
@@ -75,6 +79,9 @@ func ParseRef(s string) Ref {
 		id = group
 	}
 	r := Ref{ID: id, Group: group}
+	if at := strings.Index(marks, ScopeMark); at >= 0 {
+		r.Scope, marks = marks[at:], marks[:at]
+	}
 	for i := range len(marks) {
 		source := Source(marks[i])
 		if source.String() != "" {
@@ -86,14 +93,14 @@ func ParseRef(s string) Ref {
 }
 
 // Marked reports whether the ref has more than its id and group.
-func (r Ref) Marked() bool { return r.Source != SourceScore || r.ShownBefore }
+func (r Ref) Marked() bool { return r.Source != SourceScore || r.ShownBefore || r.Scope != "" }
 
 // Detached copies refs with their strings, for callers that store them longer than the answer:
 // the strings of one recall share one buffer, and a page of refs would retain all of it.
 func Detached(refs []Ref) []Ref {
 	own := make([]Ref, len(refs))
 	for i, r := range refs {
-		own[i] = Ref{Group: strings.Clone(r.Group), Source: r.Source, ShownBefore: r.ShownBefore}
+		own[i] = Ref{Group: strings.Clone(r.Group), Source: r.Source, ShownBefore: r.ShownBefore, Scope: strings.Clone(r.Scope)}
 		own[i].ID = own[i].Group
 		if r.ID != r.Group {
 			own[i].ID = strings.Clone(r.ID)
@@ -111,9 +118,12 @@ var GivenSources = [...]Source{SourceFollowing, SourceTrending, SourceDiscovery,
 
 // GivenKey returns the key with which pending sets and filters record the source that gave the
 // item out, in addition to the item itself; "" for an item placed by its score alone. A post
-// always has a key, because timelines also show posts, which no ranking placed.
+// always has a key, because timelines also show posts, which no ranking placed. Items of named feeds
+// share one, whatever their source.
 func (r Ref) GivenKey() string {
 	switch {
+	case r.Scope != "":
+		return NamedKey(r.Group)
 	case r.Source != SourceScore:
 		return GivenMark + string(rune(r.Source)) + GivenMark + r.Group
 	case IsPost(r.ID):
@@ -141,5 +151,48 @@ func GivenKeys(refs []Ref) (keys []string) {
 	return keys
 }
 
-// ClaimKeys returns all keys that become pending when refs are given out: [Keys] and [GivenKeys].
-func ClaimKeys(refs []Ref) []string { return append(Keys(refs), GivenKeys(refs)...) }
+// NamedKey is the given key of an item that a named feed has shown.
+func NamedKey(group string) string { return ScopedKey(ScopeMark, group) }
+
+// ScopedKey is the key by which the named feed with a scope knows a group or an id.
+func ScopedKey(scope, key string) string { return GivenMark + scope + GivenMark + key }
+
+// AppendScopeKeys appends the keys by which a named feed knows what it has shown itself, in the order
+// of [AppendKeys]; none for refs of for-you and home.
+func AppendScopeKeys(keys []string, refs []Ref) []string {
+	for _, r := range refs {
+		if r.Scope == "" {
+			continue
+		}
+		keys = append(keys, ScopedKey(r.Scope, r.Group))
+		if r.ID != r.Group {
+			keys = append(keys, ScopedKey(r.Scope, r.ID))
+		}
+	}
+	return keys
+}
+
+// AppendTakenKeys appends the keys of which none may be pending when the ref is handed out, and
+// returns how many they are: its group and id. In a named feed those that it records itself come
+// first, and items shown before may be known by the others.
+func (r Ref) AppendTakenKeys(keys []string) ([]string, int) {
+	before := len(keys)
+	if r.Scope != "" {
+		one := [1]Ref{r}
+		keys = AppendScopeKeys(keys, one[:])
+		if r.ShownBefore {
+			return keys, len(keys) - before
+		}
+	}
+	keys = append(keys, r.Group)
+	if r.ID != r.Group {
+		keys = append(keys, r.ID)
+	}
+	return keys, len(keys) - before
+}
+
+// ClaimKeys returns all keys that become pending when refs are given out: [Keys], those of
+// [AppendScopeKeys], and [GivenKeys].
+func ClaimKeys(refs []Ref) []string {
+	return append(AppendScopeKeys(Keys(refs), refs), GivenKeys(refs)...)
+}

@@ -65,13 +65,14 @@ func feedCases(stored func(...string) []exchange) map[string]contractRoute {
 	return map[string]contractRoute{
 		"POST /v1/feed": {
 			good: []exchange{
-				page, ask(`{"action":"load_more"}`), ask(`{"action":"refresh","silent":true,"limit":100}`), keyed, named,
+				page, ask(`{"action":"load_more"}`), ask(`{"action":"refresh","feed":"tag:Water"}`), ask(`{"action":"refresh","silent":true,"limit":100}`), keyed, named,
 				ask(`{"action":"refresh"}`).with("X-Agent-ID: nobody_knows", "X-Request-ID: trace/1"), why,
 			},
 			bad: map[int]exchange{
 				40002: ask(`{"action":"reload"}`),
 				40003: ask(`{"action":"refresh","limit":101}`),
 				40004: ask(`{"action":"refresh","request_id":"a b"}`),
+				40401: ask(`{"action":"refresh","feed":"never-stored"}`),
 				40901: reused,
 			},
 		},
@@ -276,12 +277,30 @@ func rankingCases(stored func(...string) []exchange) map[string]contractRoute {
 	history := func(query string) exchange { return exchange{headers: []string{asAdmin}, query: query} }
 	after := history("")
 	after.before = []exchange{put}
+	gardens := func(body string) exchange {
+		x := admin(body)
+		x.path = map[string]string{"name": "gardens"}
+		return x
+	}
+	store := gardens(`{"all":{"tags":["garden"]},"any":{"words":["raised bed"],"langs":["de"]},"none":{"sites":["example.org"],"authors":["ana"]},"ranking":{"base":0.2},"readers":["u_9"],"by":"ana","why":"a page for gardeners"}`)
+	store.op = "PUT /v1/feeds/{name}"
+	list, read, remove := admin(""), gardens(""), gardens("")
+	list.before, read.before, remove.before = []exchange{store}, []exchange{store}, []exchange{store}
+	unknown := exchange{headers: []string{asAdmin}, path: map[string]string{"name": "never-stored"}}
 	return map[string]contractRoute{
+		"GET /v1/feeds":        {good: []exchange{list}},
+		"GET /v1/feeds/{name}": {good: []exchange{read}, bad: map[int]exchange{40401: unknown}},
+		"PUT /v1/feeds/{name}": {
+			good: []exchange{store, gardens(`{"none":{"tags":["x"]}}`).with(bearer, "If-Match: *")},
+			bad:  map[int]exchange{40001: gardens(`{"all":{}}`), 40004: gardens(`{"all":{"tags":["x"]},"readers":["u:9"]}`), 41201: store.with(asAdmin, `If-Match: "999"`)},
+		},
+		"DELETE /v1/feeds/{name}": {good: []exchange{remove}, bad: map[int]exchange{40401: unknown, 41201: gardens("").with(asAdmin, `If-Match: "999"`)}},
 		"POST /v1/explain": {
 			good: []exchange{explain, admin(`{"agent_id":"u_9","feed":"home"}`), admin(`{"agent_id":"u_9","limit":1,"item":"never","ranking":{"decay":{"scale":"72h"}},"at":"2026-03-07T12:00:00Z"}`)},
 			bad: map[int]exchange{
 				40003: admin(`{"agent_id":"u_9","limit":0}`),
 				40004: admin(`{"agent_id":"u:9"}`),
+				40401: admin(`{"agent_id":"u_9","feed":"never-stored"}`),
 			},
 		},
 		"GET /v1/ranking": {good: []exchange{admin(""), known}},

@@ -382,7 +382,7 @@ func TestContract(t *testing.T) {
 			note(hasty.call(t, op, once))
 			note(hasty.call(t, op, once))
 			note(tokens.call(t, op, once.with("Authorization: Bearer x.y.z")))
-			if op == "GET /readyz" || op == "GET /v1/ranking" || strings.Contains(op, " /v1/config/") {
+			if op == "GET /readyz" || op == "GET /v1/ranking" || strings.HasPrefix(op, "GET /v1/feeds") || strings.Contains(op, " /v1/config/") {
 				note(unready.call(t, op, once))
 			}
 			if strings.HasPrefix(once.request(t, op).URL.Path, "/v1/") {

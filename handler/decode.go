@@ -30,6 +30,7 @@ var bodyErrors = strictjson.Errors{
 	"mentions[]": feed.ErrBadID,
 	"circles[]":  feed.ErrBadID,
 	"members[]":  feed.ErrBadID,
+	"readers[]":  feed.ErrBadID,
 	"owner":      feed.ErrBadID,
 	"item_id":    feed.ErrBadID,
 }

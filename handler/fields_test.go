@@ -125,6 +125,12 @@ var withBodies = []described{
 	{op: "PUT /v1/ranking", body: `{"experiments":[%s]}`, within: "experiments[0]", fields: []field{
 		{"name", aText, 40001, true}, {"share", aNumber, 40001, true}, {"ranking", anObject, 40001, false},
 	}},
+	{op: "PUT /v1/feeds/x", body: `{"all":{"tags":["go"]}}`, fields: []field{
+		{"any", anObject, 40001, false}, {"none", anObject, 40001, false}, {"ranking", anObject, 40001, false}, {"readers", aTexts, 0, false}, {"by", aText, 40001, false}, {"why", aText, 40001, false},
+	}},
+	{op: "PUT /v1/feeds/x", body: `{"all":{"tags":["go"]},"any":%s}`, within: "any", fields: []field{
+		{"tags", aTexts, 40001, false}, {"langs", aTexts, 40001, false}, {"authors", aTexts, 40001, false}, {"sites", aTexts, 40001, false}, {"words", aTexts, 40001, false},
+	}},
 	{op: "POST /v1/ranking/revert", body: `{"version":0}`, fields: []field{{"version", aWhole, 40001, true}, {"by", aText, 40001, false}, {"why", aText, 40001, false}}},
 	{op: "POST /v1/compare", body: `{"agents":["u_1"]}`, fields: []field{
 		{"a", aChange, 40001, false},
@@ -146,6 +152,7 @@ var withBodies = []described{
 
 // objects has the objects that replace %s.
 var objects = map[string]string{
+	"any":       `{"tags":["go"]}`,
 	"audience":  `{}`,
 	"events[0]": `{"type":"click","id":"a"}`, "decay": `{}`, "popularity": `{}`, "keywords": `{}`, "learned": `{}`,
 	"experiments[0]": `{"name":"x","share":0.1}`, "clicks[0]": `{"agent_id":"u_1","id":"a","at":1772798400}`,
@@ -184,7 +191,7 @@ func fieldsFixture(t *testing.T, op string) *fixture {
 	case strings.HasSuffix(op, "/explain"):
 		f, _ := explainFixture(t)
 		return f
-	case strings.Contains(op, "/ranking"):
+	case strings.Contains(op, "/ranking"), strings.Contains(op, "/v1/feeds"):
 		f := rankingFixture(t)
 		require.Zero(t, f.do(t, "PUT", "/v1/ranking", `{"ranking":{"base":1}}`, asAdmin).Code) // creates a version to revert to
 		return f

@@ -267,6 +267,10 @@ func (s *server) rankingRoutes(route router) {
 	route(http.MethodGet, "/v1/ranking/history", s.admin(serveInput(s.gated, nobody, query(limitQuery{rankingHistory, ranking.MaxHistory}), s.getRankingHistory)))
 	route(http.MethodGet, "/v1/ranking/report", s.admin(serveInput(s.gated, nobody, query(reportQuery{reportDays, reportEffect}), s.getReport)))
 	route(http.MethodPost, "/v1/ranking/revert", s.admin(serveInput(s.gated, nobody, body(MaxRankingBody, revertBody{By: rankingBy}), s.revertRanking)))
+	route(http.MethodGet, "/v1/feeds", s.admin(serve(s.gated, nobody, s.getFeeds)))
+	route(http.MethodGet, "/v1/feeds/:name", s.admin(serve(s.gated, feedName, s.getFeed)))
+	route(http.MethodPut, "/v1/feeds/:name", s.admin(serveInput(s.gated, feedName, body(MaxRankingBody, storedFeedBody{By: rankingBy}), s.putFeed)))
+	route(http.MethodDelete, "/v1/feeds/:name", s.admin(serve(s.gated, feedName, s.deleteFeed)))
 	route(http.MethodPost, "/v1/compare", s.admin(serveInput(s.offlineWork, nobody, body(MaxCompareBody, compareBody{K: offline.DefaultK}), s.postCompare)))
 	route(http.MethodPost, "/v1/replay", s.admin(serveInput(s.offlineWork, nobody, body(MaxReplayBody, replayBody{Depth: offline.DefaultDepth}), s.postReplay)))
 }

@@ -36,7 +36,7 @@ func TestOpenAPIBuilt(t *testing.T) {
 // openapiParts lists the files of the description, in the order of its paths.
 var openapiParts = []string{
 	"openapi", "feed", "guest", "events", "timeline", "stream", "posts", "content-posts", "content-items", "authors", "follows", "circles", "notifications", "graph",
-	"profiles", "items", "explain", "ranking", "compare", "promotions", "jobs", "changes", "configuration", "pages", "operations", "shared",
+	"profiles", "items", "explain", "ranking", "feeds", "compare", "promotions", "jobs", "changes", "configuration", "pages", "operations", "shared",
 }
 
 // socialParts apply only with Deps.Social, otherParts only without.

@@ -15,7 +15,7 @@ import (
 // conditional are the routes that honour If-Match. All other writing routes reject it, because
 // the caller relies on it.
 var conditional = []string{
-	"PUT /v1/ranking", "POST /v1/ranking/revert",
+	"PUT /v1/ranking", "PUT /v1/feeds/{name}", "DELETE /v1/feeds/{name}", "POST /v1/ranking/revert",
 	"PUT /v1/agents/{agent_id}/profile", "PATCH /v1/agents/{agent_id}/profile",
 }
 

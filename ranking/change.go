@@ -43,7 +43,10 @@ type Change struct {
 	Edit Edit // nil leaves the live parameters unchanged
 	// Experiments is the whole list of those to run. Nil means those that run now.
 	Experiments []Experiment
-	By, Why     string
+	// Feeds returns the stored feeds, given the ranking that has been changed otherwise. Nil leaves
+	// them unchanged.
+	Feeds   func(*feed.Live) ([]feed.StoredFeed, error)
+	By, Why string
 	// If is the version that must be the newest. Nil means any.
 	If *int
 }
@@ -97,9 +100,14 @@ func (l *Live) History(ctx context.Context, limit int) ([]Version, error) {
 
 // of applies the change to a ranking.
 func (c Change) of(old feed.Live, kept feed.HalfLives) (*feed.Live, error) {
-	next := feed.Live{Ranking: old.Ranking, Variants: old.Variants}
+	next := feed.Live{Ranking: old.Ranking, Variants: old.Variants, Feeds: old.Feeds}
 	if err := c.Edit.do(&next.Ranking, kept); err != nil {
 		return nil, err
+	}
+	if c.Feeds != nil {
+		if err := c.changeFeeds(&next, kept); err != nil {
+			return nil, err
+		}
 	}
 	if c.Experiments == nil {
 		return &next, nil
@@ -127,6 +135,27 @@ func (c Change) of(old feed.Live, kept feed.HalfLives) (*feed.Live, error) {
 	var err error
 	next.Variants, err = Assign(old.Variants, wanted)
 	return &next, err
+}
+
+// changeFeeds changes the stored feeds. None may weight a sum that is not kept, unless the live ranking
+// does.
+func (c Change) changeFeeds(next *feed.Live, kept feed.HalfLives) (err error) {
+	if next.Feeds, err = c.Feeds(next); err != nil {
+		return err
+	}
+	for i := range next.Feeds {
+		own, err := next.Feeds[i].Ranked(next.Ranking)
+		if err != nil {
+			return err
+		}
+		if kept.Check(next.Ranking) != nil {
+			continue
+		}
+		if err := kept.Check(own); err != nil {
+			return fmt.Errorf("feed %s: %w", next.Feeds[i].Name, err)
+		}
+	}
+	return nil
 }
 
 // do edits a ranking. It may still weight a sum that is not kept if it did before.

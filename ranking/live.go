@@ -175,3 +175,9 @@ func (l *Live) apply(ctx context.Context, v Version) {
 	}
 	l.cfg.Logger.InfoContext(ctx, "ranking in force", attrs...)
 }
+
+// Feed returns the stored feed with this name; ok is false if there is none.
+func (l *Live) Feed(name feed.Name) (f feed.StoredFeed, ok bool) { return l.now.Load().Live.Feed(name) }
+
+// Base returns the ranking of the agents in no variant.
+func (l *Live) Base() feed.Ranking { return l.now.Load().Live.Base() }

@@ -54,6 +54,7 @@ func keyOf(q *feed.Query) queryKey {
 			k.float(value)
 		}
 	}
+	k.filter(q.Filter)
 	k.time(q.Origin)
 	k.time(q.Since)
 	k.number(uint64(q.N))
@@ -82,6 +83,23 @@ func (k *keyWriter) learned(q *feed.Query) {
 		k.text(string(l.Features[i].Kind))
 		k.text(l.Features[i].Value)
 		k.float(l.Features[i].Evidence)
+	}
+}
+
+// filter writes the filter, if there is one.
+func (k *keyWriter) filter(f *feed.Filter) {
+	if f == nil {
+		k.number(0)
+		return
+	}
+	k.number(1)
+	for _, c := range []*feed.Conditions{&f.All, &f.Any, &f.None} {
+		for _, list := range c.Lists() {
+			k.number(uint64(len(list)))
+			for _, word := range list {
+				k.text(word)
+			}
+		}
 	}
 }
 

@@ -41,8 +41,8 @@ type Result struct {
 // them: from a [Counter] or from its index. Counts before an item's latest act are those of
 // [feed.Counts.At]; only an index without the time of the latest act extrapolates the decay back.
 //
-// Items dated after q.Origin, not after q.Since, or refused by the profile's mutes and
-// languages are not recalled. Within one round at most one item of a group is returned, the
+// Items dated after q.Origin, not after q.Since, refused by the profile's mutes and
+// languages, or not selected by q.Filter are not recalled. Within one round at most one item of a group is returned, the
 // best one; later rounds may return the group again, and the caller drops it. q.After continues
 // where an earlier answer's Next left off, for the same query and origin; rounds never repeat
 // an id while the catalog does not change.

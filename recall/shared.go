@@ -45,7 +45,7 @@ const (
 // reads the list with the items' content, which is used to apply the profile and to fill pages
 // while the catalog is down too ([Shared.FallbackDoc]). The list keeps the order of the time it was
 // recalled at. It answers only first rounds and has no further rounds. A query with Since asks
-// for new items, so the list does not answer it.
+// for new items, and one with a filter for few of all items, so the list does not answer them.
 type Shared struct {
 	source   Source
 	clock    feed.Clock
@@ -74,7 +74,7 @@ func (f *Shared) Name() string { return f.source.Name() }
 // Recall implements [Source].
 func (f *Shared) Recall(ctx context.Context, q feed.Query) (Result, error) {
 	result, err := f.ask(ctx, q)
-	if !errors.Is(err, ErrUnavailable) || q.After != "" || !q.Since.IsZero() {
+	if !errors.Is(err, ErrUnavailable) || q.After != "" || !q.Since.IsZero() || q.Filter != nil {
 		return result, err
 	}
 	candidates, ok := f.fallbackList(&q)
@@ -97,7 +97,7 @@ func (f *Shared) ask(ctx context.Context, q feed.Query) (Result, error) {
 		metrics.Recall.Hits.Inc()
 		return result, nil
 	}
-	q.Agent, q.Profile, q.Buffer = "", detached(q.Profile), nil // the answer is shared with other readers
+	q.Agent, q.Profile, q.Buffer, q.Filter = "", detached(q.Profile), nil, q.Filter.Detached() // the answer is shared with other readers
 	asked, apart := false, context.WithoutCancel(ctx)
 	flight := f.flights.DoChan(string(key[:]), func() (any, error) {
 		asked = true

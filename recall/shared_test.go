@@ -199,6 +199,14 @@ func TestSharedDistinguishesQueries(t *testing.T) {
 				differs(name, *q)
 			}
 			v.Set(reflect.ValueOf([]feed.LearnedFeature{{Feature: at[0].Feature, Evidence: at[0].Evidence / 2}}))
+		case *feed.Filter:
+			for _, f := range []feed.Filter{
+				{}, {All: feed.Conditions{Tags: []string{"go"}}}, {All: feed.Conditions{Langs: []string{"go"}}}, {Any: feed.Conditions{Tags: []string{"go"}}},
+			} {
+				v.Set(reflect.ValueOf(&f))
+				differs(name, *q)
+			}
+			v.Set(reflect.ValueOf(&feed.Filter{None: feed.Conditions{Tags: []string{"go"}}}))
 		case bool:
 			return // Alone does not affect the recalled items
 		case []string:

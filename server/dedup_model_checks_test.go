@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"sync"
@@ -94,14 +95,21 @@ func (p *places) enter(t *testing.T, s *server, r engine.Request, answer engine.
 			keys := p.keysOf(t, doc)
 			all = append(all, keys...)
 			p.given++
-			p.check(t, r, keys, answer, answer.Refs != nil && answer.Refs[i].ShownBefore, first)
+			marked := answer.Refs != nil && answer.Refs[i].ShownBefore
+			if r.Feed.Named() {
+				p.checkNamed(t, r, keys, answer, marked, first)
+			} else {
+				p.check(t, r, keys, answer, marked, first)
+			}
 		}
 		p.show(r.Agent, all, sighting{}, p.served())
+		own := ownKeys(r.Feed, all)
+		p.show(r.Agent, own, sighting{}, p.served() || !sessionless(answer))
 		if sessionless(answer) {
 			p.written(t, s, r.Agent, all)
 		}
 		if first != nil {
-			first.keys, first.answered = append(first.keys, all...), true
+			first.keys, first.answered = append(append(first.keys, all...), own...), true
 		}
 	}
 }
@@ -128,6 +136,32 @@ func (p *places) check(t *testing.T, r engine.Request, keys []string, answer eng
 	default:
 		t.Errorf("%s is shown %v again in %s in turn %d: before that in turn %d, listed %t (counted %s, offered %s)",
 			r.Agent, keys, r.Feed, p.turn, was.turn, was.listed, was.counted.Format(time.DateTime), was.offered.Format(time.DateTime))
+	}
+}
+
+// ownKeys returns the keys by which a named feed knows what it has shown itself.
+func ownKeys(name feed.Name, keys []string) (own []string) {
+	for _, key := range keys {
+		if name.Named() {
+			own = append(own, feed.ScopedKey(name.Scope(), key))
+		}
+	}
+	return own
+}
+
+// checkNamed checks one entry of a named feed: it must not have shown it itself, and must mark it if and
+// only if something else has.
+func (p *places) checkNamed(t *testing.T, r engine.Request, keys []string, answer engine.Answer, marked bool, first *askedBefore) {
+	t.Helper()
+	p.check(t, r, ownKeys(r.Feed, keys), answer, false, first)
+	was, held := p.heldBack(r.Agent, keys)
+	switch {
+	case marked == held, p.withFaults && marked, sessionless(answer), was.unnoted:
+	case first != nil && first.answered && slices.Contains(first.keys, keys[len(keys)-1]): // as it was then
+	case held && was.listed && (was.turn == p.turn || first != nil && was.turn > first.turn): // listed after that
+	default:
+		t.Errorf("%s is shown %v in %s in turn %d, marked %t: before that in turn %d, listed %t (counted %s, offered %s)",
+			r.Agent, keys, r.Feed, p.turn, marked, was.turn, was.listed, was.counted.Format(time.DateTime), was.offered.Format(time.DateTime))
 	}
 }
 
@@ -233,7 +267,11 @@ func (p *places) readOnlyCalls(t *testing.T, s *server, reader string) {
 		return
 	}
 	for _, doc := range answer.Docs {
-		_, held := p.heldBack(reader, p.keysOf(t, doc))
+		keys := p.keysOf(t, doc)
+		if r.Feed.Named() {
+			keys = ownKeys(r.Feed, keys)
+		}
+		_, held := p.heldBack(reader, keys)
 		assert.False(t, held && answer.Degraded == nil, "%s is no news", doc.ID)
 	}
 	_, err = s.feed.Explain(t.Context(), engine.ExplainRequest{Agent: reader, Feed: r.Feed, Limit: 5})
@@ -274,12 +312,22 @@ func (p *places) devices(t *testing.T, reader string) {
 	wg.Wait()
 	// The order in which the answers would be valid one after the other: a timeline may repeat a
 	// feed's items, and a page without the stores may repeat those of another server.
-	slices.SortStableFunc(calls, func(a, b call) int { return order(sessionless(a.answer), sessionless(b.answer)) })
-	for _, c := range calls {
+	// Named feeds come last: they may repeat what any other call has shown.
+	slices.SortStableFunc(calls, func(a, b call) int {
+		return cmp.Or(order(a.request.Feed.Named(), b.request.Feed.Named()), order(sessionless(a.answer), sessionless(b.answer)))
+	})
+	named := slices.IndexFunc(calls, func(c call) bool { return c.request.Feed.Named() })
+	if named < 0 {
+		named = len(calls)
+	}
+	for _, c := range calls[:named] {
 		p.enter(t, c.server, c.request, c.answer, c.err, nil)
 	}
 	for _, l := range looks {
 		p.list(t, l.server, reader, "timeline", l.page, l.err)
+	}
+	for _, c := range calls[named:] {
+		p.enter(t, c.server, c.request, c.answer, c.err, nil)
 	}
 }
 

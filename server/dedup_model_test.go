@@ -34,10 +34,11 @@ var (
 // system, with other settings, begins.
 const placesPerWorld = 400
 
-// TestDedupAcrossFeedsModel has readers read for-you, home, timelines and authors' pages in random
-// order, on several devices and servers at once, with pauses beyond the grace period, retries,
+// TestDedupAcrossFeedsModel has readers read for-you, home, named feeds, timelines and authors' pages
+// in random order, on several devices and servers at once, with pauses beyond the grace period, retries,
 // reports and many changes meanwhile; once without faults and once with them. No feed may repeat
-// within the window what any of them has shown, unless it says so. A failure names its seed and
+// within the window what any of them has shown, unless it says so; a named feed repeats nothing that it
+// has shown itself, and says so of exactly what others have shown. A failure names its seed and
 // lists the steps.
 //
 // scripts/random_feeds.sh runs it until readers were given 20,000 items in each.
@@ -301,8 +302,11 @@ func (p *places) ask(reader string) engine.Request {
 	if p.rnd.IntN(2) == 0 {
 		r.Action = engine.ActionLoadMore
 	}
-	if p.rnd.IntN(2) == 0 {
+	switch p.rnd.IntN(6) {
+	case 0, 1:
 		r.Feed = feed.HomeFeed
+	case 2, 3:
+		r.Feed = []feed.Name{"tag:red", "tag:blue", "lang:de"}[p.rnd.IntN(3)]
 	}
 	return r
 }

@@ -168,6 +168,7 @@ func (w *world) newItem(age time.Duration) feed.Item {
 	if w.rnd.IntN(3) == 0 {
 		it.GroupID = fmt.Sprintf("story_%d", w.rnd.IntN(12))
 	}
+	it.Tags, it.Lang = []string{[]string{"red", "blue"}[w.rnd.IntN(2)]}, []string{"", "de", "fr"}[w.rnd.IntN(3)]
 	w.items[id] = it // so that the next one gets another id
 	return it
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,6 +25,10 @@ var adminRoutes = [][3]string{
 	{"GET", "/v1/ranking/history", ""},
 	{"POST", "/v1/ranking/revert", `{"version":0,"why":"taken"}`},
 	{"GET", "/v1/ranking/report", ""},
+	{"GET", "/v1/feeds", ""},
+	{"GET", "/v1/feeds/taken", ""},
+	{"PUT", "/v1/feeds/taken", `{"all":{"tags":["go"]},"why":"taken"}`},
+	{"DELETE", "/v1/feeds/taken", ""},
 	{"GET", "/v1/overview", ""},
 	{"GET", "/v1/readers?item=doc_1", ""},
 	{"GET", "/v1/system", ""},
@@ -87,7 +92,8 @@ func TestSecurityAdminRoutesClosed(t *testing.T) {
 		}
 		// Only the described methods of a route have an effect, even for an admin.
 		for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "QUERY", "get"} {
-			if method == route[0] || method == "GET" && route[1] == "/v1/ranking" || method == "PUT" && route[1] == "/v1/ranking" {
+			if method == route[0] || method == "GET" && route[1] == "/v1/ranking" || method == "PUT" && route[1] == "/v1/ranking" ||
+				route[1] == "/v1/feeds/taken" && slices.Contains([]string{"GET", "PUT", "DELETE"}, method) {
 				continue
 			}
 			status, code, _ := s.call(method, route[1], route[2], asAdmin)

@@ -35,6 +35,8 @@ type Seen interface {
 	dedup.Checker
 	// Claim adds groups to the pending set, as another server does that serves them.
 	Claim(ctx context.Context, agent string, groups []string, now time.Time) error
+	// ClearPending is the method of [dedup.Writer].
+	ClearPending(ctx context.Context, batch []dedup.Impression) error
 	// Forget is the method of [dedup.Store].
 	Forget(ctx context.Context, agent string) error
 }
@@ -74,6 +76,14 @@ func Run(t *testing.T, open func(t *testing.T, ttl time.Duration) Env) {
 		{"agents are apart", agentsApart},
 		{"delete", deleteSession},
 		{"forget", forgetSession},
+		{"named feeds share a session", namedShareSession},
+		{"named feeds: what other feeds hand out leaves", namedLeaves},
+		{"named feeds: what they hand out is not shown elsewhere", namedHandsOut},
+		{"named feeds show again and never themselves", namedAgain},
+		{"named feeds: what is taken back", namedTakenBack},
+		{"named feeds: what is restored", namedRestored},
+		{"named feeds: retries", namedRetries},
+		{"named feeds: last refresh", namedRefreshed},
 		{"feeds are apart", feedsApart},
 		{"feeds share what is pending", feedsSharePending},
 		{"feeds end together", feedsEndTogether},

@@ -35,18 +35,66 @@ type shard struct {
 	swept   time.Time
 }
 
-// state is the state of one agent.
-type state struct{ forYou, home session }
+// state is the state of one agent. Named feeds share a session.
+type state struct {
+	forYou, home, named session
+	opened              []opened // the named feeds refreshed last, the latest first
+}
+
+// opened is a named feed and the time of its last refresh.
+type opened struct {
+	scope string
+	at    time.Time
+}
+
+// maxOpened is the number of named feeds of which the last refresh is known.
+const maxOpened = 16
+
+// open notes a refresh of a named feed.
+func (a *state) open(scope string, at time.Time) {
+	a.opened = slices.DeleteFunc(a.opened, func(o opened) bool { return o.scope == scope })
+	a.opened = slices.Insert(a.opened, 0, opened{scope, at})
+	a.opened = a.opened[:min(len(a.opened), maxOpened)]
+}
+
+// refreshed returns the time of the last refresh of a feed.
+func (a *state) refreshed(name feed.Name) time.Time {
+	if !name.Named() || name == feed.AnyNamed {
+		return a.of(name).refreshed
+	}
+	for _, o := range a.opened {
+		if o.scope == name.Scope() {
+			return o.at
+		}
+	}
+	return time.Time{}
+}
 
 // of returns the agent's session of a feed.
 func (a *state) of(name feed.Name) *session {
-	if name == feed.HomeFeed {
+	switch {
+	case name.Named():
+		return &a.named
+	case name == feed.HomeFeed:
 		return &a.home
 	}
 	return &a.forYou
 }
 
-// remove removes refs with a group or id in keys from a session.
+// sessions returns the agent's sessions.
+func (a *state) sessions() [3]*session { return [3]*session{&a.forYou, &a.home, &a.named} }
+
+// withdraw removes refs with a group or id in keys from all sessions but one.
+func (a *state) withdraw(keys []string, but *session) {
+	for _, s := range a.sessions() {
+		if s != but {
+			s.remove(keys)
+		}
+	}
+}
+
+// remove removes refs with a group or id in keys from a session. A named feed keeps those that are
+// marked as shown before.
 func (a *session) remove(keys []string) {
 	if len(a.refs) == 0 || len(keys) == 0 {
 		return
@@ -56,13 +104,27 @@ func (a *session) remove(keys []string) {
 		out[key] = struct{}{}
 	}
 	// In place: a page that shares the session's memory precedes it.
+	var buf [4]string
 	a.refs = slices.DeleteFunc(a.refs, func(ref feed.Ref) bool {
-		_, hit := out[ref.Group]
-		if !hit && ref.ID != ref.Group {
-			_, hit = out[ref.ID]
-		}
-		return hit
+		taken, _ := ref.AppendTakenKeys(buf[:0])
+		return slices.ContainsFunc(taken, func(key string) bool {
+			_, hit := out[key]
+			return hit
+		})
 	})
+}
+
+// begun reports whether the session has refs of the feed: another named feed may have replaced it.
+func (a *session) begun(name feed.Name) bool {
+	return len(a.refs) > 0 && a.refs[0].Scope == name.Scope()
+}
+
+// recordedAs returns what the record of a call stores as its action: named feeds share the records.
+func recordedAs(call cache.Call) string {
+	if call.Feed.Named() {
+		return call.Action + ":" + call.Feed.Scope()
+	}
+	return call.Action
 }
 
 // session is the state of one feed of an agent.
@@ -158,11 +220,17 @@ func (sh *shard) sweep(now time.Time) {
 	}
 }
 
-func (a *state) empty() bool { return a.forYou.empty() && a.home.empty() }
+func (a *state) empty() bool {
+	return a.forYou.empty() && a.home.empty() && a.named.empty() && len(a.opened) == 0
+}
 
 func (a *state) expire(now time.Time) {
-	a.forYou.expire(now)
-	a.home.expire(now)
+	for _, s := range a.sessions() {
+		s.expire(now)
+	}
+	if len(a.opened) > 0 {
+		a.opened = slices.DeleteFunc(a.opened, func(o opened) bool { return now.Sub(o.at) >= refreshedFor })
+	}
 }
 
 func (a *session) empty() bool {
@@ -187,13 +255,18 @@ func (a *session) expire(now time.Time) {
 }
 
 // replay answers a step from the call's record; ok is false if the record does not contain it. A
-// record of the other feed under the same request id is a conflict.
+// record of another feed under the same request id is a conflict.
 func (a *state) replay(call cache.Call, now time.Time) (page cache.Page, ok bool, err error) {
-	own, other := a.of(call.Feed), call.Feed.Other()
-	if call.RequestID != "" && !own.recorded(call.RequestID, now) && a.of(other).recorded(call.RequestID, now) {
-		return cache.Page{}, false, fmt.Errorf("%w (it was of the feed %s)", cache.ErrConflict, other)
+	own := a.of(call.Feed)
+	if call.RequestID == "" || own.recorded(call.RequestID, now) {
+		return own.replay(call, now)
 	}
-	return own.replay(call, now)
+	for _, other := range call.Feed.Others() {
+		if a.of(other).recorded(call.RequestID, now) {
+			return cache.Page{}, false, fmt.Errorf("%w (it was of another feed)", cache.ErrConflict)
+		}
+	}
+	return cache.Page{}, false, nil
 }
 
 // recorded reports whether there is a record under a request id.
@@ -218,9 +291,9 @@ func (a *session) replay(call cache.Call, now time.Time) (page cache.Page, ok bo
 	if !ok {
 		return cache.Page{}, false, nil
 	}
-	if r.action != call.Action || r.limit != call.Limit {
+	if r.action != recordedAs(call) || r.limit != call.Limit {
 		return cache.Page{}, false, fmt.Errorf("%w (it was %s %d, this is %s %d)",
-			cache.ErrConflict, r.action, r.limit, call.Action, call.Limit)
+			cache.ErrConflict, r.action, r.limit, recordedAs(call), call.Limit)
 	}
 	by := r.join(call.Owner)
 	for _, s := range r.steps {
@@ -249,7 +322,7 @@ func (a *session) remember(call cache.Call, refs []feed.Ref, more, first bool, n
 	if call.RequestID == "" {
 		return page, nil
 	}
-	r := &record{action: call.Action, limit: call.Limit, calls: []string{call.Owner}, first: first}
+	r := &record{action: recordedAs(call), limit: call.Limit, calls: []string{call.Owner}, first: first}
 	was, found := a.records[call.RequestID]
 	if found && now.Before(was.ends) && call.Step > 0 {
 		*r = *was

@@ -90,7 +90,8 @@ func (s *Sessions) revive(ctx context.Context, store dedup.Checker, l *line) (ok
 		kept := &l.Steps[i]
 		groups := make([]string, len(kept.Refs))
 		for k, ref := range kept.Refs {
-			groups[k] = ref.Group
+			keys, _ := ref.AppendTakenKeys(nil)
+			groups[k] = keys[0]
 		}
 		checked, err := store.Check(ctx, l.Agent, groups, now)
 		if err != nil {
@@ -138,14 +139,17 @@ func (s *Sessions) Replace(ctx context.Context, r cache.Replace) (cache.Page, er
 	n := min(max(r.Limit, 0), len(clean))
 	page, rest := clean[:n:n], clean[n:]
 	state.expire(now)
-	first := !r.Known && state.forYou.refreshed.IsZero() && state.home.refreshed.IsZero()
+	first := !r.Known && state.forYou.refreshed.IsZero() && state.home.refreshed.IsZero() && state.named.refreshed.IsZero()
 	answer, kept := a.remember(r.Call, page, len(rest) > 0, first, now)
 	if err := s.claim(ctx, r.Agent, a, r.Call, kept, page, r.Now); err != nil {
 		return cache.Page{}, err
 	}
 	a.refs, a.ends = rest, now.Add(s.ttl)
 	a.refreshed = r.Now
-	state.of(r.Call.Feed.Other()).remove(feed.Keys(page))
+	if r.Call.Feed.Named() {
+		state.open(r.Call.Feed.Scope(), r.Now)
+	}
+	state.withdraw(feed.Keys(page), a)
 	a.put(r.Call.RequestID, kept)
 	return answer, nil
 }
@@ -160,8 +164,10 @@ func (s *Sessions) Pop(ctx context.Context, p cache.Pop) (cache.Page, error) {
 		return page, err
 	}
 	a.expire(now)
-	var page []feed.Ref
-	rest := a.refs
+	var page, rest []feed.Ref
+	if a.begun(p.Call.Feed) {
+		rest = a.refs
+	}
 	for len(page) < p.Limit && len(rest) > 0 {
 		n := min(p.Limit-len(page), len(rest))
 		free, err := s.notPending(ctx, p.Agent, rest[:n:n], p.Now)
@@ -180,10 +186,12 @@ func (s *Sessions) Pop(ctx context.Context, p cache.Pop) (cache.Page, error) {
 	if err := s.claim(ctx, p.Agent, a, p.Call, kept, page, p.Now); err != nil {
 		return cache.Page{}, err
 	}
-	a.refs = rest
-	other := state.of(p.Call.Feed.Other())
-	if len(other.refs) > 0 {
-		other.remove(feed.Keys(page))
+	if len(page) > 0 || a.begun(p.Call.Feed) {
+		a.refs = rest
+	}
+	others := p.Call.Feed.Others()
+	if len(state.of(others[0]).refs)+len(state.of(others[1]).refs) > 0 {
+		state.withdraw(feed.Keys(page), a)
 	}
 	a.put(p.Call.RequestID, kept)
 	return answer, nil
@@ -197,27 +205,28 @@ func (s *Sessions) notPending(ctx context.Context, agent string, refs []feed.Ref
 	}
 	keys := s.keys.Get().(*[]string)
 	defer s.keys.Put(keys)
-	*keys = feed.AppendKeys((*keys)[:0], refs)
+	*keys = (*keys)[:0]
+	for _, ref := range refs {
+		*keys, _ = ref.AppendTakenKeys(*keys)
+	}
 	held, err := s.claimer.Pending(ctx, agent, *keys, now)
-	clear(*keys) // the pool must not keep the ids
 	if err != nil {
+		clear(*keys) // the pool must not keep the ids
 		return nil, contractError(err)
 	}
 	if !slices.Contains(held, true) {
+		clear(*keys)
 		return refs, nil
 	}
 	clean := make([]feed.Ref, 0, len(refs))
 	for _, ref := range refs {
-		out := held[0]
-		held = held[1:]
-		if ref.ID != ref.Group {
-			out = out || held[0]
-			held = held[1:]
-		}
-		if !out {
+		_, n := ref.AppendTakenKeys((*keys)[:0])
+		if !slices.Contains(held[:n], true) {
 			clean = append(clean, ref)
 		}
+		held = held[n:]
 	}
+	clear(*keys)
 	return clean, nil
 }
 
@@ -232,7 +241,7 @@ func (s *Sessions) claim(ctx context.Context, agent string, a *session, call cac
 	if len(page) == 0 {
 		return nil
 	}
-	if err := s.claimer.Claim(ctx, agent, feed.ClaimKeys(page), now); err != nil {
+	if err := s.claimKeys(ctx, agent, page, now); err != nil {
 		if r != nil {
 			// If this fails, too, the next start drops it, unless another page has the same by then.
 			_ = s.pages.keep(agent, call, a.records[call.RequestID])
@@ -240,6 +249,33 @@ func (s *Sessions) claim(ctx context.Context, agent string, a *session, call cac
 		return contractError(err)
 	}
 	return nil
+}
+
+// claimKeys claims the keys of a page. What another feed has shown a moment ago, and a named feed shows
+// again, is still that feed's: giving the page of either back leaves it pending.
+func (s *Sessions) claimKeys(ctx context.Context, agent string, page []feed.Ref, now time.Time) error {
+	keys := feed.ClaimKeys(page)
+	if !slices.ContainsFunc(page, func(r feed.Ref) bool { return r.Scope != "" && r.ShownBefore }) {
+		return s.claimer.Claim(ctx, agent, keys, now)
+	}
+	pending, err := s.claimer.Pending(ctx, agent, keys, now)
+	if err != nil {
+		return err
+	}
+	var own, shown []string
+	for i, key := range keys {
+		if pending[i] {
+			shown = append(shown, key)
+		} else {
+			own = append(own, key)
+		}
+	}
+	if len(shown) > 0 {
+		if err := s.claimer.AddShown(ctx, agent, shown, now); err != nil {
+			return err
+		}
+	}
+	return s.claimer.Claim(ctx, agent, own, now)
 }
 
 // Replay implements [cache.Sessions].
@@ -272,6 +308,9 @@ func (s *Sessions) Next(_ context.Context, agent string, name feed.Name, n int) 
 	defer s.agents.unlock(agent, state)
 	a := state.of(name)
 	a.expire(now)
+	if !a.begun(name) {
+		return nil, nil
+	}
 	return slices.Clone(a.refs[:min(max(n, 0), len(a.refs))]), nil
 }
 
@@ -281,7 +320,7 @@ func (s *Sessions) Refreshed(_ context.Context, agent string, name feed.Name) (t
 	a := s.agents.lock(agent, now)
 	defer s.agents.unlock(agent, a)
 	a.expire(now)
-	return a.of(name).refreshed, nil
+	return a.refreshed(name), nil
 }
 
 // Restore implements [cache.Sessions].
@@ -320,6 +359,8 @@ func (s *Sessions) undo(ctx context.Context, agent string, refs []feed.Ref, call
 	}
 	if len(a.refs) == 0 {
 		a.ends = now.Add(s.ttl)
+	} else if !a.begun(call.Feed) { // another named feed has replaced the session
+		return nil
 	}
 	a.refs = slices.Concat(free, a.refs)
 	return nil
@@ -341,7 +382,9 @@ func (s *Sessions) Abandon(context.Context, string, cache.Call) error { return n
 func (s *Sessions) Delete(_ context.Context, agent string) error {
 	a := s.agents.lock(agent, s.clock())
 	defer s.agents.unlock(agent, a)
-	a.forYou.refs, a.home.refs = nil, nil
+	for _, session := range a.sessions() {
+		session.refs = nil
+	}
 	return nil
 }
 
@@ -349,9 +392,10 @@ func (s *Sessions) Delete(_ context.Context, agent string) error {
 func (s *Sessions) Forget(_ context.Context, agent string) error {
 	a := s.agents.lock(agent, s.clock())
 	defer s.agents.unlock(agent, a)
-	for _, session := range []*session{&a.forYou, &a.home} {
+	for _, session := range a.sessions() {
 		session.refs, session.refreshed = nil, time.Time{}
 	}
+	a.opened = nil
 	return nil
 }
 
@@ -366,7 +410,6 @@ func (s *Sessions) Withdraw(ctx context.Context, agent string, groups []string, 
 	if err := s.claimer.AddShown(ctx, agent, groups, at); err != nil {
 		return contractError(err)
 	}
-	a.forYou.remove(groups)
-	a.home.remove(groups)
+	a.withdraw(groups, nil)
 	return nil
 }

@@ -11,40 +11,63 @@ import (
 
 // The scripts are assembled from these functions.
 
-// keysLua lists the keys of refs first to last in the pending set: the group of each and, if it
-// differs, its id; and for each key the index of its ref. A third part, the source, is not stored
-// there.
+// partsLua takes a ref apart: its group, its id or nil if that is the group, its marks, and the scope
+// of the named feed that it belongs to.
+var partsLua = strings.NewReplacer("$mark", feed.GivenMark, "$scope", feed.ScopeMark).Replace(`
+local find, sub, byte, match = string.find, string.sub, string.byte, string.match -- called for each ref of a session: local names are faster
+local separator = byte('|')
+
+local function parts(ref)
+  local bar = find(ref, '|', 1, true)
+  if not bar then return ref end
+  local last = find(ref, '|', bar + 1, true)
+  local id = byte(ref, bar + 1) ~= separator and sub(ref, bar + 1, (last or #ref + 1) - 1) or nil
+  if not last then return sub(ref, 1, bar - 1), id end
+  return sub(ref, 1, bar - 1), id, sub(ref, last + 1), match(ref, '$scope%w+', last + 1)
+end
+
+local function scoped(scope, key) return '$mark' .. scope .. '$mark' .. key end
+`)
+
+// keysLua lists the keys of refs first to last in the pending set, as [feed.Ref.AppendTakenKeys] lists
+// them: the group of each and, if it differs, its id; and for each key the index of its ref.
 const keysLua = `
 local function keysof(refs, first, last)
-  local keys, of = {}, {}
+  local keys, of, n = {}, {}, 0
   for i = first, last do
-    local ref = refs[i]
-    local bar = string.find(ref, '|', 1, true)
-    if bar then
-      keys[#keys + 1], of[#of + 1] = string.sub(ref, 1, bar - 1), i
-      ref = string.sub(ref, bar + 1)
-      bar = string.find(ref, '|', 1, true)
-      if bar then ref = string.sub(ref, 1, bar - 1) end
+    local group, id, marks, scope = parts(refs[i])
+    if scope then
+      n = n + 1
+      keys[n], of[n] = scoped(scope, group), i
+      if id then
+        n = n + 1
+        keys[n], of[n] = scoped(scope, id), i
+      end
     end
-    if ref ~= '' then keys[#keys + 1], of[#of + 1] = ref, i end
+    if not scope or not find(marks, 's', 1, true) then
+      n = n + 1
+      keys[n], of[n] = group, i
+      if id then
+        n = n + 1
+        keys[n], of[n] = id, i
+      end
+    end
   end
   return keys, of
 end
 `
 
-// hitLua tells whether the group or the id of a ref is in a set of keys.
+// hitLua tells whether one of the keys that keysLua lists for a ref is in a set of keys.
 const hitLua = `
-local find, sub, byte = string.find, string.sub, string.byte -- called for each ref of a session: local names are faster
-local separator = byte('|')
-
 local function hit(ref, keys)
   if keys[ref] then return true end
-  local bar = find(ref, '|', 1, true)
-  if not bar then return false end
-  if keys[sub(ref, 1, bar - 1)] then return true end
-  if byte(ref, bar + 1) == separator then return false end -- the id is the group
-  local marks = find(ref, '|', bar + 1, true) or #ref + 1
-  return keys[sub(ref, bar + 1, marks - 1)]
+  if not find(ref, '|', 1, true) then return false end
+  local group, id, marks, scope = parts(ref)
+  if scope then
+    if keys[scoped(scope, group)] or id and keys[scoped(scope, id)] then return true end
+    if find(marks, 's', 1, true) then return false end
+  end
+  return keys[group] or id and keys[id] or false
 end
 
 local function setof(list, first, step)
@@ -84,52 +107,81 @@ end
 `
 
 // claimedLua lists the keys that refs first to last have in the pending set once they are handed
-// out: their own keys and those of the sources that gave them out, as [feed.ClaimKeys] lists them.
+// out, as [feed.ClaimKeys] lists them: plain, their own keys and those of the sources that gave them
+// out; scoped, those of a named feed; and again, own keys of refs that a named feed shows again.
 var claimedLua = func() string {
 	var letters strings.Builder
 	for _, s := range feed.GivenSources {
 		letters.WriteByte(byte(s))
 	}
-	return strings.NewReplacer("$mark", feed.GivenMark, "$sources", letters.String(), "$post", feed.PostPrefix).Replace(`
+	return strings.NewReplacer("$mark", feed.GivenMark, "$sources", letters.String(), "$post", feed.PostPrefix, "$scope", feed.ScopeMark).Replace(`
 local function claimed(refs, first, last)
-  local keys, n = {}, 0
+  local plain, n, of_scope, again = {}, 0, {}, {}
   for i = first, last do
-    local group, id, source = refs[i], refs[i], nil
-    if find(group, '|', 1, true) then
-      local marks
-      group, id, marks = string.match(group, '^([^|]*)|([^|]*)|?(.*)$')
-      source = string.match(marks, '[$sources]')
-      if id == '' then id = group end
-      if id ~= group then
+    local group, id, marks, scope = parts(refs[i])
+    if scope then
+      local own = find(marks, 's', 1, true) and again or plain
+      own[#own + 1] = group
+      if id then own[#own + 1] = id end
+      of_scope[#of_scope + 1] = scoped(scope, group)
+      if id then of_scope[#of_scope + 1] = scoped(scope, id) end
+      of_scope[#of_scope + 1] = scoped('$scope', group)
+      n = #plain
+    else
+      local source = marks and match(marks, '[$sources]')
+      n = n + 1
+      plain[n] = group
+      if id then
         n = n + 1
-        keys[n] = id
+        plain[n] = id
+      end
+      if source then
+        n = n + 1
+        plain[n] = '$mark' .. source .. '$mark' .. group
+      elseif find(id or group, '^$post') then
+        n = n + 1
+        plain[n] = '$mark' .. (id or group)
       end
     end
-    n = n + 1
-    keys[n] = group
-    if source then
-      n = n + 1
-      keys[n] = '$mark' .. source .. '$mark' .. group
-    elseif find(id, '^$post') then
-      n = n + 1
-      keys[n] = '$mark' .. id
-    end
   end
-  return keys
+  return plain, of_scope, again
 end
 `)
 }()
 
-// claimLua adds a page to the pending set KEYS[2] and removes it from the agent's other session.
+// claimLua adds a page to the pending set KEYS[2] and removes it from the agent's other sessions: from
+// first, and from second if that may exist. What a named feed shows again may be pending as shown by
+// another feed: it is held from then on, so that giving either page back leaves it.
 const claimLua = `
-local function claim(page, now, ttl, other)
+local function add(keys, score, option)
+  local adds = {}
+  for i = 1, #keys do adds[2 * i - 1], adds[2 * i] = score, keys[i] end
+  if #keys == 0 then return end
+  if option then redis.call('ZADD', KEYS[2], option, unpack(adds)) else redis.call('ZADD', KEYS[2], unpack(adds)) end
+end
+
+local function claim(page, now, ttl, first, second)
   for from = 1, #page, 250 do
-    local keys, adds = claimed(page, from, math.min(from + 249, #page)), {}
-    for i = 1, #keys do adds[2 * i - 1], adds[2 * i] = now, keys[i] end
-    redis.call('ZADD', KEYS[2], unpack(adds))
-    strike(other, keys, 1, 1)
+    local plain, of_scope, again = claimed(page, from, math.min(from + 249, #page))
+    add(plain, now)
+    add(of_scope, now)
+    add(again, now .. '.5', 'XX')
+    add(again, now, 'NX')
+    for i = 1, #again do plain[#plain + 1] = again[i] end
+    strike(first, plain, 1, 1)
+    if second then strike(second, plain, 1, 1) end
   end
   if #page > 0 then redis.call('EXPIRE', KEYS[2], ttl) end
+end
+`
+
+// begunLua tells whether a session has refs of the named feed with that scope.
+const begunLua = `
+local function begun(session, scope)
+  local head = redis.call('LRANGE', session, 0, 0)[1]
+  if not head then return false end
+  local _, _, _, of = parts(head)
+  return of == scope
 end
 `
 
@@ -151,15 +203,25 @@ local function strike(session, list, first, step)
 end
 `
 
-// letGoLua removes keys, 1,000 at most, from a pending set, unless one of them is held: then it
-// leaves all of them. It returns whether any was removed.
+// letGoLua removes the keys of a ref from a pending set, unless one of them is held: then it leaves
+// all of them. It returns whether any was removed. The keys of a named feed are removed in any case;
+// for a ref that the feed shows again, they decide.
 const letGoLua = `
-local function letgo(set, keys)
+local function remove(set, keys)
   local scores = redis.call('ZMSCORE', set, unpack(keys))
   for i = 1, #scores do
     if scores[i] and tonumber(scores[i]) % 1 ~= 0 then return false end
   end
   return redis.call('ZREM', set, unpack(keys)) > 0
+end
+
+local function letgo(set, ref)
+  local plain, of_scope, again = claimed({ref}, 1, 1)
+  if #of_scope == 0 then return remove(set, plain) end
+  if not remove(set, of_scope) then return false end
+  if #again == 0 then return remove(set, plain) end
+  remove(set, again)
+  return true
 end
 `
 
@@ -253,14 +315,15 @@ local function touch(key) redis.call('PEXPIRE', key, math.max(redis.call('PTTL',
 // answerLua answers a step from the record of its call, if the record has that step, and records
 // that this call now holds the refs too. It writes every time: the first attempt may have failed
 // because replicas did not have the record, and waiting for replicas requires a write. Without a
-// record, one of the other feed under the same request id is a conflict. Each feed has a key of its
+// record, one of another feed under the same request id is a conflict. Each session has a key of its
 // own, as in 0.1.0, whose servers may share this Redis.
 const answerLua = `
-local function recorded(key, other, head, owner, step)
+local function recorded(at, head, owner, step)
+  local key = KEYS[at]
   if not key then return end
   local r = load(key)
   if not r then
-    if other and redis.call('EXISTS', other) == 1 then return {'other', ''} end
+    if KEYS[at + 1] and redis.call('EXISTS', KEYS[at + 1], KEYS[at + 2]) > 0 then return {'other', ''} end
     return
   end
   if r == 'x' then return {'void', ''} end
@@ -305,9 +368,16 @@ end
 // roomLua fails a page step before it has changed anything if Redis is out of memory. At maxmemory
 // Redis refuses a command that may need memory only until a script has made its first write; LPOP
 // and DEL need none, so the step would continue to write beyond the limit, unnoticed. This ZADD may
-// need memory and changes nothing: it updates a member that no set has.
+// need memory and changes nothing: it adds 0 to the score of a member, if the set has it. That member
+// marks that the agent may have a session of a named feed, which costs the steps of the other feeds
+// no command as long as there is none.
 //
 // The pending set is KEYS[2].
-const roomLua = `
-redis.call('ZADD', KEYS[2], 'XX', 0, '')
+var roomLua = `
+local named = redis.call('ZADD', KEYS[2], 'XX', 'INCR', 0, '` + namedMarker + `')
 `
+
+// namedMarker is the member of a pending set that marks that the agent may have a session of a named
+// feed. Its score is when that session ends at the latest, ms: it is removed like a page that was not
+// recorded, after a minute more.
+const namedMarker = feed.GivenMark + "named"

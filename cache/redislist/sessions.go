@@ -87,6 +87,9 @@ func (s *Sessions) Next(ctx context.Context, agent string, name feed.Name, n int
 		return nil, contractError("next", err)
 	}
 	refs := convert.Each(words, feed.ParseRef)
+	if len(refs) > 0 && refs[0].Scope != name.Scope() { // of another named feed
+		return nil, nil
+	}
 	return refs, nil
 }
 
@@ -99,6 +102,12 @@ func (s *Sessions) Refreshed(ctx context.Context, agent string, name feed.Name) 
 	if err != nil {
 		return time.Time{}, contractError("refreshed", err)
 	}
+	if name.Named() {
+		text = openedAt(text, name.Scope())
+	}
+	if text == "" {
+		return time.Time{}, nil
+	}
 	ms, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("%s: %w", s.keys.Refreshed(agent, name), err)
@@ -106,15 +115,38 @@ func (s *Sessions) Refreshed(ctx context.Context, agent string, name feed.Name) 
 	return time.UnixMilli(ms), nil
 }
 
+// openedAt returns the time of a named feed in the list of those refreshed last, "" if it has none; for
+// [feed.AnyNamed] the latest.
+func openedAt(list, scope string) string {
+	if scope == feed.AnyNamed.Scope() {
+		first, _, _ := strings.Cut(list, " ")
+		_, at, _ := strings.Cut(first, "=")
+		return at
+	}
+	for word := range strings.FieldsSeq(list) {
+		if at, ok := strings.CutPrefix(word, scope+"="); ok {
+			return at
+		}
+	}
+	return ""
+}
+
+// sessions are the names under which an agent has a session.
+var sessions = [...]feed.Name{feed.ForYou, feed.HomeFeed, feed.AnyNamed}
+
 // Delete implements [cache.Sessions].
 func (s *Sessions) Delete(ctx context.Context, agent string) error {
-	return contractError("delete", s.client.Del(ctx, s.keys.Session(agent, feed.ForYou), s.keys.Session(agent, feed.HomeFeed)).Err())
+	var keys []string
+	for _, name := range sessions {
+		keys = append(keys, s.keys.Session(agent, name))
+	}
+	return contractError("delete", s.client.Del(ctx, keys...).Err())
 }
 
 // Forget implements [cache.Sessions].
 func (s *Sessions) Forget(ctx context.Context, agent string) error {
 	var keys []string
-	for _, name := range []feed.Name{feed.ForYou, feed.HomeFeed} {
+	for _, name := range sessions {
 		keys = append(keys, s.keys.Session(agent, name), s.keys.Refreshed(agent, name))
 	}
 	return contractError("forget", s.client.Del(ctx, keys...).Err())
@@ -122,10 +154,14 @@ func (s *Sessions) Forget(ctx context.Context, agent string) error {
 
 // head returns the beginning of a page's text.
 func head(call cache.Call) string {
-	if call.Action == "" {
-		return "- 0"
+	action := cmp.Or(call.Action, "-")
+	if call.Feed.Named() { // named feeds share the records
+		action += ":" + call.Feed.Scope()
 	}
-	return call.Action + " " + strconv.Itoa(call.Limit)
+	if call.Action == "" {
+		return action + " 0"
+	}
+	return action + " " + strconv.Itoa(call.Limit)
 }
 
 // owner returns the word for the call's owner in a record.
@@ -223,7 +259,7 @@ func answer(what string, cmd *redis.Cmd, call cache.Call) (cache.Page, error) {
 	case "late":
 		return cache.Page{}, feed.Errorf(feed.ErrUnavailable, "the refresh took too long; try again")
 	case "other":
-		return cache.Page{}, fmt.Errorf("%w (it was of the feed %s)", cache.ErrConflict, call.Feed.Other())
+		return cache.Page{}, fmt.Errorf("%w (it was of another feed)", cache.ErrConflict)
 	case "void":
 		return cache.Page{}, fmt.Errorf("%s: the call was abandoned before this step arrived", what)
 	}
@@ -260,12 +296,13 @@ func contractError(step string, err error) error {
 	return fmt.Errorf("%s: %w", step, err)
 }
 
-// records returns the keys of the call's record and, if another call may use the same name, of that
-// of the other feed.
+// records returns the keys of the call's record and, if another call may use the same name, of those
+// of the other sessions.
 func (s *Sessions) records(agent string, call cache.Call) []string {
 	keys := []string{s.keys.Page(agent, call.Feed, call.Record())}
 	if call.RequestID != "" {
-		keys = append(keys, s.keys.Page(agent, call.Feed.Other(), call.RequestID))
+		others := call.Feed.Others()
+		keys = append(keys, s.keys.Page(agent, others[0], call.RequestID), s.keys.Page(agent, others[1], call.RequestID))
 	}
 	return keys
 }

@@ -20,34 +20,39 @@ import (
 //	ARGV[1]  owner of the call
 //	ARGV[2]  "restore": back to the head of the session; "discard"; "omit": they stay pending
 //	ARGV[3]  TTL of a session that had ended, ms
-//	ARGV[4…] the refs, best first
+//	ARGV[4]  the scope of a named feed, or ""
+//	ARGV[5…] the refs, best first
 //	reply    0
 //
 // Refs that the record does not list, or that the call does not hold, or, without a record, that
 // are not pending, have been taken back before: a client resends a script whose reply was lost.
 // Refs that other calls hold are not changed. Withdrawn refs were shown elsewhere meanwhile: they
 // stay pending and are not restored.
-var takeBackScript = redis.NewScript(hitLua + claimedLua + letGoLua + recordLua + touchLua + `
+var takeBackScript = redis.NewScript(partsLua + hitLua + claimedLua + letGoLua + begunLua + recordLua + touchLua + `
 local restore, omit = ARGV[2] == 'restore', ARGV[2] == 'omit'
 local r, free = nil, {}
 if KEYS[3] then
   r = load(KEYS[3])
   local mine = r and r ~= 'x' and bitof(r, ARGV[1])
   if not mine then return 0 end
-  local back, left = setof(ARGV, 4), nil
+  local back, left = setof(ARGV, 5), nil
   free, left = release(r, omit and everyone or mine, function(w) return back[w.ref] end)
   r.steps = joined(left)
   if restore then r.more = '1' end
   touch(KEYS[3])
 else
-  for i = 4, #ARGV do free[#free + 1] = ARGV[i] end
+  for i = 5, #ARGV do free[#free + 1] = ARGV[i] end
 end
-local ended = restore and redis.call('EXISTS', KEYS[1]) == 0
+local ended, scope = restore and redis.call('EXISTS', KEYS[1]) == 0, ARGV[4]
+local mine = scope == '' or ended or restore and begun(KEYS[1], scope) -- another named feed may have replaced the session
 for i = omit and 0 or #free, 1, -1 do
-  local gone = letgo(KEYS[2], claimed(free, i, i))
-  if gone and restore then redis.call('LPUSH', KEYS[1], free[i]) end
+  local gone = letgo(KEYS[2], free[i])
+  if gone and restore and mine then redis.call('LPUSH', KEYS[1], free[i]) end
 end
-if ended then redis.call('PEXPIRE', KEYS[1], ARGV[3]) end
+if ended then
+  redis.call('PEXPIRE', KEYS[1], ARGV[3])
+  if scope ~= '' then redis.call('ZADD', KEYS[2], 'INCR', ARGV[3], '` + namedMarker + `') end
+end
 if r and restore and not string.find(r.steps, ' [^~]') then -- no refs
   redis.call('DEL', KEYS[3])
 elseif r then
@@ -75,8 +80,8 @@ func (s *Sessions) undo(ctx context.Context, step, agent string, refs []feed.Ref
 	if len(refs) == 0 {
 		return nil
 	}
-	args := make([]any, 0, 3+len(refs))
-	args = append(args, owner(call), step, s.cfg.TTL.Milliseconds())
+	args := make([]any, 0, 4+len(refs))
+	args = append(args, owner(call), step, s.cfg.TTL.Milliseconds(), call.Feed.Scope())
 	for _, ref := range refs {
 		args = append(args, ref.String())
 	}
@@ -94,7 +99,7 @@ func (s *Sessions) undo(ctx context.Context, step, agent string, refs []feed.Ref
 //	reply    0
 //
 // Withdrawn refs were shown elsewhere meanwhile and stay pending, as do refs that other calls hold.
-var abandonScript = redis.NewScript(hitLua + claimedLua + letGoLua + recordLua + touchLua + `
+var abandonScript = redis.NewScript(partsLua + hitLua + claimedLua + letGoLua + recordLua + touchLua + `
 local function clear()
   if ARGV[3] == '0' then redis.call('DEL', KEYS[2]) else redis.call('SET', KEYS[2], 'x', 'EX', ARGV[3]) end
 end
@@ -108,7 +113,7 @@ if not mine then return 0 end
 touch(KEYS[2])
 local first = tonumber(ARGV[2])
 local free, left = release(r, mine, function(w) return tonumber(w.step) >= first end)
-for i = 1, #free do letgo(KEYS[1], claimed(free, i, i)) end
+for i = 1, #free do letgo(KEYS[1], free[i]) end
 local words = {}
 for i, w in ipairs(left) do
   local after = left[i + 1]
@@ -146,7 +151,7 @@ func (s *Sessions) Abandon(ctx context.Context, agent string, call cache.Call) e
 //
 // The pending set is changed first, because that needs memory: if Redis has none, nothing changes.
 // ZADD gets at most 500 groups, because a Lua call takes a limited number of arguments.
-var withdrawScript = redis.NewScript(hitLua + strikeLua + `
+var withdrawScript = redis.NewScript(partsLua + hitLua + strikeLua + `
 for from = 2, #ARGV, 1000 do
   local to = math.min(from + 999, #ARGV)
   if redis.call('ZADD', KEYS[1], 'GT', 'CH', unpack(ARGV, from, to)) <= (to - from) / 2 then
@@ -171,6 +176,6 @@ func (s *Sessions) Withdraw(ctx context.Context, agent string, groups []string, 
 	for i := range groups {
 		args = append(args, &held, &groups[i])
 	}
-	keys := []string{s.keys.Pending(agent), s.keys.Session(agent, feed.ForYou), s.keys.Session(agent, feed.HomeFeed)}
+	keys := []string{s.keys.Pending(agent), s.keys.Session(agent, feed.ForYou), s.keys.Session(agent, feed.HomeFeed), s.keys.Session(agent, feed.AnyNamed)}
 	return contractError("withdraw", withdrawScript.Run(ctx, s.writes, keys, args...).Err())
 }

@@ -42,6 +42,15 @@ test('a reader signs in from another origin, scrolls, likes, posts and sees what
   await page.shows(press('#publish'));
   await page.shows('document.querySelector("li").textContent.includes("Sun at last")');
 
+  // The page of a tag has what home has shown, and home is as it was.
+  const home = await page.evaluate(ids);
+  await page.shows(press('li:nth-child(n+2) .tag')); // the first is the reader's own, which no feed shows them
+  await page.shows('document.querySelector("h2")?.textContent.startsWith("#")');
+  await page.shows(`${lines} >= 1 && Array.from(document.querySelectorAll("li")).every((one) => one.textContent.includes(document.querySelector("h2").textContent.split(" ")[0]))`);
+  await page.shows(press('#home'));
+  await page.shows('document.querySelector("h2") === null');
+  await page.shows(`JSON.stringify(${ids}.slice(0, ${home.length})) === ${JSON.stringify(JSON.stringify(home))}`);
+
   // Only Refresh changes the list.
   await page.evaluate('document.dispatchEvent(new Event("visibilitychange", { bubbles: true })); dispatchEvent(new Event("online"))');
   const [own, ...rest] = await page.evaluate(ids);

@@ -82,7 +82,7 @@ func (k Keys) Session(agent string, name feed.Name) string {
 func (k Keys) Pending(agent string) string { return k.agent("feed:pending:", agent) }
 
 // Refreshed is the key of the time of the agent's last refresh that was not silent. Type: string,
-// Unix milliseconds. TTL: [RefreshedTTL]. Written by cache/redislist, Replace.
+// Unix milliseconds; for named feeds <scope>=<Unix milliseconds> of the last 16, the latest first. TTL: [RefreshedTTL]. Written by cache/redislist, Replace.
 func (k Keys) Refreshed(agent string, name feed.Name) string {
 	return k.agent("feed:refreshed:", agent) + ofFeed(name)
 }
@@ -97,7 +97,10 @@ func (k Keys) Page(agent string, name feed.Name, requestID string) string {
 // ofFeed returns a suffix that distinguishes the keys of an agent's feeds: neither agents nor
 // request ids contain a colon.
 func ofFeed(name feed.Name) string {
-	if name == feed.HomeFeed {
+	switch {
+	case name.Named():
+		return ":named"
+	case name == feed.HomeFeed:
 		return ":home"
 	}
 	return ""

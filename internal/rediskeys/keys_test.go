@@ -26,14 +26,14 @@ func TestKeys(t *testing.T) {
 	}{
 		{"single", New("", false), []string{
 			"bf:global:20260306", "bf:global:20260306:3", "bf:meta:20260306", "feed:cache:u_1", "feed:pending:u_1",
-			"feed:refreshed:u_1", "feed:page:u_1:r-9", "feed:cache:u_1:home", "feed:refreshed:u_1:home", "feed:page:u_1:home:r-9", "feed:item:doc_9527", "feed:profile:u_1",
+			"feed:refreshed:u_1", "feed:page:u_1:r-9", "feed:cache:u_1:home", "feed:refreshed:u_1:home", "feed:page:u_1:home:r-9", "feed:cache:u_1:named", "feed:refreshed:u_1:named", "feed:page:u_1:named:r-9", "feed:item:doc_9527", "feed:profile:u_1",
 			"feed:notes", "timeline:u_1", "celebrity_posts:u_1", "feed:post:post:1", "feed:erased:u_1", "freshet:events", "freshet:events:dead",
 			"feed:trending", "feed:trending:lease", "feed:retention:lease",
 		}},
 		{"cluster with a prefix", New("app:", true), []string{
 			"app:bf:global:20260306", "app:bf:global:20260306:3", "app:bf:meta:20260306", "app:feed:cache:{u_1}",
 			"app:feed:pending:{u_1}", "app:feed:refreshed:{u_1}", "app:feed:page:{u_1}:r-9",
-			"app:feed:cache:{u_1}:home", "app:feed:refreshed:{u_1}:home", "app:feed:page:{u_1}:home:r-9", "app:feed:item:doc_9527",
+			"app:feed:cache:{u_1}:home", "app:feed:refreshed:{u_1}:home", "app:feed:page:{u_1}:home:r-9", "app:feed:cache:{u_1}:named", "app:feed:refreshed:{u_1}:named", "app:feed:page:{u_1}:named:r-9", "app:feed:item:doc_9527",
 			"app:feed:profile:{u_1}", "app:feed:notes", "app:timeline:{u_1}", "app:celebrity_posts:{u_1}", "app:feed:post:post:1", "app:feed:erased:u_1", "app:freshet:events", "app:freshet:events:dead",
 			"app:feed:{trending}", "app:feed:{trending}:lease", "app:feed:{retention}:lease",
 		}},
@@ -44,7 +44,7 @@ func TestKeys(t *testing.T) {
 			assert.Equal(t, test.want, []string{
 				k.Filter(day, 0, 1), k.Filter(day, 3, 16), k.Shards(day), k.Session("u_1", feed.ForYou), k.Pending("u_1"),
 				k.Refreshed("u_1", feed.ForYou), k.Page("u_1", feed.ForYou, "r-9"),
-				k.Session("u_1", feed.HomeFeed), k.Refreshed("u_1", feed.HomeFeed), k.Page("u_1", feed.HomeFeed, "r-9"), k.Item("doc_9527"), k.Profile("u_1"),
+				k.Session("u_1", feed.HomeFeed), k.Refreshed("u_1", feed.HomeFeed), k.Page("u_1", feed.HomeFeed, "r-9"), k.Session("u_1", "tag:go"), k.Refreshed("u_1", feed.AnyNamed), k.Page("u_1", "x", "r-9"), k.Item("doc_9527"), k.Profile("u_1"),
 				k.OutageMarkers(), k.Timeline("u_1"), k.Outbox("u_1"), k.Post("post:1"), k.ErasedAuthor("u_1"), k.GraphEvents(), k.DeadGraphEvents(), k.Trending(), k.TrendingLease(), k.RetentionLease(),
 			})
 		})

@@ -32,6 +32,14 @@ func language(p *feed.Profile, s *esindex.Schema) (in clause, some bool) {
 	return clause{Bool: &boolean{Should: should}}, true
 }
 
+// langsOf returns the values of a foreign index that are texts in a language.
+func langsOf(lang string, s *esindex.Schema) []string {
+	langs := terms.ReadLangs([]string{lang})
+	return slices.DeleteFunc(strings.Split(s.Langs, "\n"), func(value string) bool {
+		return len(terms.LangKeys(value)) == 0 || !langs.Take(value)
+	})
+}
+
 // codesOf returns the languages as written and the codes that they may begin with, sorted.
 func codesOf(langs []string) []string {
 	codes := slices.Clone(langs)

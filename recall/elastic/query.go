@@ -113,10 +113,11 @@ type fieldValueFactor struct {
 // returned them.
 func scored(q *feed.Query, s *esindex.Schema, given []string) clause {
 	learned := recall.LearnedOf(q)
+	must, not := selected(q.Filter, s, filters(q, s), append(mapped(mutes(&q.Profile, s), &q.Profile, s), mutedWords(&q.Profile, s)...))
 	c := lowered(clause{Bool: &boolean{
 		Should:  append(relevance(q, s), learnedGains(learned, s)...),
-		Filter:  filters(q, s),
-		MustNot: without(append(mapped(mutes(&q.Profile, s), &q.Profile, s), mutedWords(&q.Profile, s)...), given),
+		Filter:  must,
+		MustNot: without(not, given),
 	}}, learned, s)
 	c = decayed(c, q, s)
 	functions := liveFunctions(q, s)

@@ -26,6 +26,8 @@ type plan struct {
 	tags     []uint32 // the terms of interests and of learned features other than words, for gainers
 	lowerers []gainer // at most 64; they multiply by a learned factor
 
+	filter *filter // nil selects all items
+
 	mutedAuthors map[string]bool
 	mutedItems   map[string]bool
 	mutedTags    []uint32
@@ -63,6 +65,7 @@ func (p *plan) take(s *Source, q *feed.Query) []view {
 
 	s.mu.RLock()
 	defer s.mu.RUnlock()
+	p.filter = s.filterOf(q.Filter)
 	tags := s.dictionaries[tagDictionary].numbers
 	for _, is := range interests {
 		if term, ok := tags[is.Tag]; ok {
@@ -154,8 +157,11 @@ func set(words []string) map[string]bool {
 // log10(1 + popularity).
 func (p *plan) popularity(log float64) float64 { return 1 + p.ranking.PopularityWeight*log }
 
-// refuses reports whether mutes or languages exclude the item.
+// refuses reports whether mutes, languages or the filter exclude the item.
 func (p *plan) refuses(s *segment, item uint32) bool {
+	if p.filter != nil && !p.filter.selects(s, item) {
+		return true
+	}
 	if p.mutedAuthors != nil && p.mutedAuthors[s.authors.at(item)] {
 		return true
 	}

@@ -61,6 +61,9 @@ func (w *world) item() feed.Item {
 		UpdateTime: now.Add(time.Hour - time.Duration(w.Int64N(int64(w.span)))).Unix(),
 		Tags:       w.some("t", 4, 9), AuthorID: w.one("a", 5), Lang: w.one("l", 3),
 	}
+	if w.IntN(2) == 0 {
+		it.URL = fmt.Sprintf("https://www.s%d.example/%d", w.IntN(4), w.IntN(9))
+	}
 	if w.IntN(4) == 0 {
 		it.UpdateTime -= it.UpdateTime % 36_000 // many with the same time
 	}
@@ -138,10 +141,36 @@ func (w *world) query() feed.Query {
 	}
 	q.Ranking.KeywordsSummary = []float64{0, 0.5, 1, w.Float64()}[w.IntN(4)]
 	q.Profile = w.profile()
+	if w.IntN(3) == 0 {
+		q.Filter = w.filter()
+	}
 	if w.IntN(3) > 0 {
 		q.Ranking.Learned, q.Profile.Learned = w.learned()
 	}
 	return q
+}
+
+// filter returns conditions of every kind, few of each.
+func (w *world) filter() *feed.Filter {
+	conditions := func(most int) feed.Conditions {
+		var c feed.Conditions
+		for range w.IntN(most + 1) {
+			switch w.IntN(5) {
+			case 0:
+				c.Tags = append(c.Tags, fmt.Sprint("T", w.IntN(10)))
+			case 1:
+				c.Langs = append(c.Langs, fmt.Sprint("l", w.IntN(3)))
+			case 2:
+				c.Authors = append(c.Authors, fmt.Sprint("a", w.IntN(6)))
+			case 3:
+				c.Sites = append(c.Sites, fmt.Sprintf("s%d.example", w.IntN(5)))
+			case 4:
+				c.Words = append(c.Words, fmt.Sprintf("w%d%s", w.IntN(12), []string{"", " w1"}[w.IntN(2)]))
+			}
+		}
+		return c
+	}
+	return &feed.Filter{All: conditions(2), Any: conditions(4), None: conditions(1)}
 }
 
 // curves returns curves of every shape, with scales from seconds to the whole span.

@@ -77,7 +77,8 @@ func (w *walker) result(n int, buffer []feed.Candidate) recall.Result {
 func (w *walker) release() {
 	w.view, w.counted, w.top.views, w.plan.query = nil, nil, nil, nil
 	w.plan.after, w.plan.mutedAuthors, w.plan.mutedItems, w.plan.mutedTags = nil, nil, nil, nil
-	w.plan.mutedWords = nil
+	w.plan.mutedWords, w.plan.filter = nil, nil
+	w.only = list{}
 	w.plan.langs, w.plan.lastLang = terms.Langs{}, ""
 	clear(w.lists[:cap(w.lists)])
 	clear(w.plan.gainers[:cap(w.plan.gainers)])

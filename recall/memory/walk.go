@@ -40,6 +40,9 @@ type walker struct {
 	viewIndex int32
 	view      *view
 
+	only     list // the remaining items among which are all that the filter selects
+	onlySome bool // there is such a list
+
 	counted     *counted // of the view; nil if live popularity does not count in it
 	nextCounted int      // index of its first item that was not passed yet
 
@@ -68,10 +71,21 @@ func (w *walker) walk(ctx context.Context, index int, v *view) error {
 	w.open(at)
 	w.openCounts(at)
 	w.openLowering(at)
+	w.openFilter(at)
 	tail := len(w.most)
 	for at < end {
 		if err := ctx.Err(); err != nil {
 			return err
+		}
+		if w.onlySome {
+			w.only.skipTo(at)
+			if len(w.only.items) == 0 {
+				return nil
+			}
+			at = max(at, w.only.items[0])
+			if at >= end {
+				return nil
+			}
 		}
 		block := at / blockSize
 		w.lastTime, w.decay = v.times[at], w.plan.curve.At(float64(w.plan.origin-v.times[at]))
@@ -103,6 +117,16 @@ func (w *walker) walk(ctx context.Context, index int, v *view) error {
 		at = stop
 	}
 	return nil
+}
+
+// openFilter opens the list of the filter in the view, if it has one.
+func (w *walker) openFilter(at uint32) {
+	w.only, w.onlySome = list{}, false
+	if w.plan.filter == nil {
+		return
+	}
+	w.only.items, w.onlySome = w.plan.filter.listed(w.view)
+	w.only.skipTo(at)
 }
 
 // needed returns how many of the first lists matter: with this popularity factor, an item from
@@ -315,7 +339,11 @@ func (w *walker) complete(l *list, at, stop uint32) {
 func (w *walker) sweep(at, stop uint32, everyItem bool) {
 	base := w.plan.ranking.Base
 	first := at / blockSize * blockSize
-	if everyItem {
+	if everyItem && w.onlySome {
+		for item, ok := w.only.take(stop); ok; item, ok = w.only.take(stop) {
+			w.offer(item, base+w.gain[item-first])
+		}
+	} else if everyItem {
 		for item := at; item < stop; item++ {
 			w.offer(item, base+w.gain[item-first])
 		}

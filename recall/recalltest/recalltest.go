@@ -40,7 +40,7 @@ func query(n int, p feed.Profile) feed.Query {
 // Run tests the contract on sources made by open.
 func Run(t *testing.T, open func(t *testing.T, items []feed.Item) recall.Source) {
 	for name, test := range map[string]func(*testing.T, Open){
-		"scores": scores, "hand": byHand, "order": order, "filters": filters, "rounds": rounds, "groups": groups, "keywords": keywords, "learned": learned,
+		"scores": scores, "hand": byHand, "order": order, "filters": filters, "conditions": conditions, "rounds": rounds, "groups": groups, "keywords": keywords, "learned": learned,
 		"edges": edges, "curves": curves, "legal": legal, "strange profiles": strangeProfiles, "hostile texts": hostileTexts, "spellings": spellings, "raised": raised, "explain": explanations, "live popularity": livePopularity, "popular": popular, "concurrent": concurrent,
 	} {
 		t.Run(name, func(t *testing.T) {

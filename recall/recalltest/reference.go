@@ -57,7 +57,7 @@ func RankedLive(items []feed.Item, live map[string]Live, q feed.Query) []feed.Ca
 	for i := range items {
 		it := &items[i]
 		late := !q.Since.IsZero() && it.UpdateTime <= q.Since.Unix()
-		if it.UpdateTime > q.Origin.Unix() || late || unwanted(it, q.Profile) {
+		if it.UpdateTime > q.Origin.Unix() || late || unwanted(it, q.Profile) || !admits(q.Filter, it) {
 			continue
 		}
 		gain := 0.0

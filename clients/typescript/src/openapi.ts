@@ -34,6 +34,13 @@ export interface paths {
          *     followed authors with trending, discovered and promoted items. Each feed has its own
          *     session, but an item that one has returned is not returned by the other.
          *
+         *     `tag:go` and `lang:de` are feeds of the items with a tag or in a language, ranked for the
+         *     reader as `for_you` is, and so is the name of a [stored feed](#operation/putStoredFeed); one
+         *     that does not exist for the reader gets 40401. All these share one session: opening one ends
+         *     the session of another. Each may return what other feeds have returned, marked
+         *     `in_feed.shown_before`, but returns nothing twice in seven days; `for_you` and `home` do not
+         *     return what it has returned.
+         *
          *     With `why`, `in_feed.why` of each item lists the parts of its score, for texts such as
          *     "because you read about Go".
          */
@@ -2029,6 +2036,65 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/feeds": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** List the stored feeds */
+        get: operations["getFeeds"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/feeds/{name}": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /** @description The name of a stored feed, which readers send as `feed`. It cannot be one that has another meaning: `for_you`, `home`, `named`, `guest`, `tag`, `lang`. */
+                name: components["schemas"]["StoredFeedName"];
+            };
+            cookie?: never;
+        };
+        /** Read a stored feed */
+        get: operations["getStoredFeed"];
+        /**
+         * Store a feed
+         * @description Stores the feed, or replaces the one of that name. It has the items that meet each condition
+         *     of `all`, at least one of `any`, if there are some, and none of `none`. It is in force on
+         *     every server within two seconds, as a new version of the ranking: `GET /v1/ranking/history`
+         *     lists it, and reverting to an older version also restores the feeds of that time.
+         */
+        put: operations["putStoredFeed"];
+        post?: never;
+        /** Delete a stored feed */
+        delete: operations["deleteStoredFeed"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/compare": {
         parameters: {
             query?: never;
@@ -2645,12 +2711,7 @@ export interface components {
              * @default false
              */
             why?: boolean;
-            /**
-             * @description `for_you`: items that match the reader's interests. `home`: posts by followed authors, blended with trending, discovered and promoted items.
-             * @default for_you
-             * @enum {string}
-             */
-            feed?: "for_you" | "home";
+            feed?: components["schemas"]["FeedName"];
         };
         /** @description An item of a page. Any other field is a business field, returned as it was uploaded. */
         FeedItem: components["schemas"]["Item"] & {
@@ -3114,11 +3175,7 @@ export interface components {
         };
         ExplainRequest: {
             agent_id: components["schemas"]["AgentID"];
-            /**
-             * @default for_you
-             * @enum {string}
-             */
-            feed?: "for_you" | "home";
+            feed?: components["schemas"]["FeedName"];
             /**
              * Format: int64
              * @description Maximum number of items on the page.
@@ -3134,8 +3191,7 @@ export interface components {
         };
         Explanation: {
             agent_id: components["schemas"]["AgentID"];
-            /** @enum {string} */
-            feed: "for_you" | "home";
+            feed: components["schemas"]["FeedName"];
             /** Format: int64 */
             limit: number;
             /** @description The experiment that the agent is in, or `control`. */
@@ -3213,7 +3269,7 @@ export interface components {
             outcome: "paged" | "kept" | "seen" | "pending" | "muted" | "gone" | "group" | "same_story" | "unknown" | "own" | "future" | "outside" | "unfound";
             /** @description Only for `seen` and with `shown_before`: the day on which it was shown. */
             day?: string;
-            /** @description The item was shown on `day` and is shown again because nothing unseen is left (`dedup.when_exhausted: oldest`). Absent otherwise. */
+            /** @description The item was shown on `day` and is shown again because nothing unseen is left (`dedup.when_exhausted: oldest`), or a named feed shows again what another feed has shown. Absent otherwise. */
             shown_before?: boolean;
             /** @description For `group` and `same_story`, the item that replaces this one. For a placed item, the item of its page with nearly the same title because of which it was set aside at first. */
             better?: string;
@@ -3405,6 +3461,33 @@ export interface components {
             low: number;
             /** Format: double */
             high: number;
+        };
+        /**
+         * @description `for_you`: items that match the reader's interests. `home`: posts by followed authors, blended with trending, discovered and promoted items. `tag:go` and `lang:de`: the items with a tag or in a language. Or the name of a stored feed.
+         * @default for_you
+         */
+        FeedName: string;
+        StoredFeedName: string;
+        /** @description Conditions on an item. Tags, languages and words are compared as those of a profile. An item without a language meets no condition on languages. */
+        FeedConditions: {
+            tags?: string[];
+            langs?: string[];
+            authors?: string[];
+            /** @description Hosts of items' links, in lower case and without `www.`. */
+            sites?: string[];
+            /** @description Words that are next to each other in the title or the summary. */
+            words?: string[];
+        };
+        /** @description The agents who may read it; for all others it does not exist. Left out or empty, everyone may. */
+        FeedReaders: components["schemas"]["AgentID"][];
+        StoredFeed: {
+            name: components["schemas"]["StoredFeedName"];
+            all?: components["schemas"]["FeedConditions"];
+            any?: components["schemas"]["FeedConditions"];
+            none?: components["schemas"]["FeedConditions"];
+            /** @description Parameters that differ from the live ranking. */
+            ranking?: components["schemas"]["RankingChange"];
+            readers?: components["schemas"]["FeedReaders"];
         };
         /**
          * @description Changes to the live ranking: an object, or a list such as `scale=72h,offset=2h`. A list can
@@ -3757,7 +3840,7 @@ export interface components {
             trend?: "hot" | "warm";
             /** @description True if `source` is `promoted`, absent otherwise. */
             is_promoted?: boolean;
-            /** @description The reader was shown the item before, within `dedup.window_days`; it is repeated because nothing unseen was left (`dedup.when_exhausted: oldest`). Absent for unseen items. */
+            /** @description The reader was shown the item before, within `dedup.window_days`; it is repeated because nothing unseen was left (`dedup.when_exhausted: oldest`) or, in the feed of a tag, a language or a stored feed, because another feed has shown it. Absent for unseen items. */
             shown_before?: boolean;
             why?: components["schemas"]["Reasons"];
         };
@@ -4798,6 +4881,13 @@ export interface components {
             msg: "success";
             data: components["schemas"]["RankingVersion"];
         };
+        StoredFeedAnswer: {
+            /** @constant */
+            code: 0;
+            /** @constant */
+            msg: "success";
+            data: components["schemas"]["StoredFeed"];
+        };
         PromotionAnswer: {
             /** @constant */
             code: 0;
@@ -5191,6 +5281,28 @@ export interface components {
             msg: "success";
             data: components["schemas"]["Report"];
         };
+        GetFeedsAnswerData: {
+            /** Format: int64 */
+            version: number;
+            feeds: components["schemas"]["StoredFeed"][];
+        };
+        GetFeedsAnswer: {
+            /** @constant */
+            code: 0;
+            /** @constant */
+            msg: "success";
+            data: components["schemas"]["GetFeedsAnswerData"];
+        };
+        PutStoredFeedRequest: {
+            all?: components["schemas"]["FeedConditions"];
+            any?: components["schemas"]["FeedConditions"];
+            none?: components["schemas"]["FeedConditions"];
+            /** @description Parameters that differ from the live ranking. Named feeds take part in no experiment and do not explore. */
+            ranking?: components["schemas"]["RankingChange"];
+            readers?: components["schemas"]["FeedReaders"];
+            by?: components["schemas"]["ChangedBy"];
+            why?: components["schemas"]["ChangedWhy"];
+        };
         PostCompareRequest: {
             a?: components["schemas"]["RankingText"];
             b?: components["schemas"]["RankingText"];
@@ -5576,6 +5688,17 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
+        /** @description The feed as stored. The `ETag` is the version of the ranking that holds it. */
+        StoredFeed: {
+            headers: {
+                "X-Request-ID": components["headers"]["CallID"];
+                ETag: components["headers"]["ETag"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["StoredFeedAnswer"];
+            };
+        };
         /** @description The stored promotion. */
         Promotion: {
             headers: {
@@ -5840,6 +5963,7 @@ export interface operations {
             400: components["responses"]["BadFeed"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
@@ -8889,6 +9013,7 @@ export interface operations {
             400: components["responses"]["BadBodyLimitOrID"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
             500: components["responses"]["Internal"];
@@ -9076,6 +9201,142 @@ export interface operations {
             400: components["responses"]["BadBody"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getFeeds: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All stored feeds, by name, and the version of the ranking that holds them, which is also the `ETag`. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["CallID"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetFeedsAnswer"];
+                };
+            };
+            400: components["responses"]["BadBody"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getStoredFeed: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /** @description The name of a stored feed, which readers send as `feed`. It cannot be one that has another meaning: `for_you`, `home`, `named`, `guest`, `tag`, `lang`. */
+                name: components["schemas"]["StoredFeedName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["StoredFeed"];
+            400: components["responses"]["BadBody"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    putStoredFeed: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+                /**
+                 * @description The `ETag` of the version to change. `*`, or no header, means the newest version.
+                 * @example "3"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description The name of a stored feed, which readers send as `feed`. It cannot be one that has another meaning: `for_you`, `home`, `named`, `guest`, `tag`, `lang`. */
+                name: components["schemas"]["StoredFeedName"];
+            };
+            cookie?: never;
+        };
+        /** @description At most 64 KiB, and 1 to 100 conditions. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PutStoredFeedRequest"];
+            };
+        };
+        responses: {
+            200: components["responses"]["StoredFeed"];
+            400: components["responses"]["BadBodyOrID"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            412: components["responses"]["NotCurrent"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["WrongType"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteStoredFeed: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+                /**
+                 * @description The `ETag` of the version to change. `*`, or no header, means the newest version.
+                 * @example "3"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description The name of a stored feed, which readers send as `feed`. It cannot be one that has another meaning: `for_you`, `home`, `named`, `guest`, `tag`, `lang`. */
+                name: components["schemas"]["StoredFeedName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Done"];
+            400: components["responses"]["BadBody"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["NotCurrent"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
         };

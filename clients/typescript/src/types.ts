@@ -111,7 +111,7 @@ export type FeedEvent = {
  * A reader's feed: by interests, or posts from people they follow blended with trending
  * entries.
  */
-export type FeedName = 'for_you' | 'home';
+export type FeedName = 'for_you' | 'home' | `tag:${string}` | `lang:${string}` | (string & {});
 
 /** Whether an entry of a page is a post. */
 export function isPost<Own>(content: Content<Own>): content is Post {

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import { useInfiniteQuery, useMutation, useQueryClient, type InfiniteData } from '@tanstack/react-query';
-import { FreshetError, infiniteQueryOptions, isPost, updateEntry, type Badge, type Page, type Post } from '@freshet/client';
+import { FreshetError, infiniteQueryOptions, isPost, updateEntry, type Badge, type Feed, type Page, type Post } from '@freshet/client';
 import { Composer } from './composer';
 import type { Session } from './session';
 
@@ -8,15 +8,15 @@ import type { Session } from './session';
 const sentence = (error: Error | null) => (!error || error instanceof FreshetError && error.kind === 'superseded' ? '' : error.message);
 
 /** Changes the displayed pages without a request. */
-function usePages({ home }: Session) {
+function usePages(feed: Feed) {
   const queries = useQueryClient();
-  const { queryKey } = infiniteQueryOptions(home);
+  const { queryKey } = infiniteQueryOptions(feed);
   return (change: (pages: Page[]) => Page[]) => queries.setQueryData<InfiniteData<Page, number>>(queryKey, (old) => old && { ...old, pages: change(old.pages) });
 }
 
 /** Shows a like at once, then the server's count. */
-function useLike(session: Session) {
-  const change = usePages(session);
+function useLike(session: Session, feed: Feed) {
+  const change = usePages(feed);
   const put = (id: string, likes: number, liked: boolean) => change((pages) => updateEntry(pages, id, (entry) => (
     isPost(entry) ? { ...entry, likes, in_feed: { ...entry.in_feed, has_liked: liked } } : entry)));
   return useMutation({
@@ -27,9 +27,9 @@ function useLike(session: Session) {
   });
 }
 
-function useBadge({ home }: Session) {
+function useBadge(feed: Feed) {
   const [badge, setBadge] = useState<Badge>();
-  useEffect(() => home.badge(setBadge), [home]);
+  useEffect(() => feed.badge(setBadge), [feed]);
   return badge?.count ?? 0;
 }
 
@@ -44,13 +44,14 @@ function useEnd(more: () => void) {
   return end;
 }
 
-export function List({ session }: { session: Session }) {
+/** The pages of a feed: home, or that of a tag. */
+export function List({ session, feed, onTag }: { session: Session; feed: Feed; onTag: (tag: string) => void }) {
   const queries = useQueryClient();
-  const options = infiniteQueryOptions(session.home);
+  const options = infiniteQueryOptions(feed);
   const { data, error, fetchNextPage, hasNextPage, isFetching, isFetchNextPageError } = useInfiniteQuery(options);
-  const change = usePages(session);
-  const like = useLike(session);
-  const count = useBadge(session);
+  const change = usePages(feed);
+  const like = useLike(session, feed);
+  const count = useBadge(feed);
   // After a failure only the reader retries; otherwise it would be requested endlessly.
   const end = useEnd(() => { if (hasNextPage && !isFetching && !isFetchNextPageError) void fetchNextPage(); });
   const entries = data?.pages.flatMap(({ items }) => items) ?? [];
@@ -66,6 +67,7 @@ export function List({ session }: { session: Session }) {
             <p dir="auto">{isPost(entry) ? entry.caption : entry.title}</p>
             {isPost(entry) && <small><bdi>{entry.author.name || entry.author.id}</bdi> </small>}
             {isPost(entry) && <button className="like" aria-pressed={entry.in_feed.has_liked} onClick={() => like.mutate(entry)}>{entry.likes} likes</button>}
+            {entry.tags?.map((tag) => <button key={tag} className="tag" onClick={() => onTag(tag)}>#{tag}</button>)}
           </li>
         ))}
       </ol>

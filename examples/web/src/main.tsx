@@ -1,12 +1,14 @@
 import { StrictMode, useState, type FormEvent } from 'react';
 import { createRoot } from 'react-dom/client';
 import { QueryClientProvider } from '@tanstack/react-query';
+import { Feed } from '@freshet/client';
 import { List } from './list';
 import { signIn, type Session } from './session';
 
 function App() {
   const [session, setSession] = useState<Session>();
   const [failure, setFailure] = useState('');
+  const [tag, setTag] = useState<{ name: string; feed: Feed }>();
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const name = String(new FormData(event.currentTarget).get('name'));
@@ -16,9 +18,11 @@ function App() {
     return (
       <QueryClientProvider client={session.queries}>
         <p>
-          {session.name} <button id="sign-out" onClick={() => setSession(undefined)}>Sign out</button>
+          {session.name} <button id="sign-out" onClick={() => { setTag(undefined); setSession(undefined); }}>Sign out</button>
         </p>
-        <List session={session} />
+        {tag && <h2>#{tag.name} <button id="home" onClick={() => setTag(undefined)}>Home</button></h2>}
+        <List key={tag?.name ?? ''} session={session} feed={tag?.feed ?? session.home}
+          onTag={(name) => setTag({ name, feed: new Feed(session.client, { feed: `tag:${name}`, limit: 10 }) })} />
       </QueryClientProvider>
     );
   }

@@ -1,0 +1,78 @@
+package feed_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/feed"
+)
+
+func TestStoredFeeds(t *testing.T) {
+	t.Parallel()
+	live := feed.Live{Ranking: feed.DefaultRanking()}
+	for _, name := range []feed.Name{"b", "a", "c", "a"} {
+		live.Feeds = live.WithFeed(feed.StoredFeed{Name: name, Filter: feed.Filter{Any: feed.Conditions{Tags: []string{"go", string(name)}}}, Ranking: json.RawMessage(`{"base":0.3}`)})
+		require.NoError(t, live.Validate())
+	}
+	require.Len(t, live.Feeds, 3)
+	f, ok := live.Feed("a")
+	require.True(t, ok)
+	own, err := f.Ranked(live.Ranking)
+	require.NoError(t, err)
+	assert.InDelta(t, 0.3, own.Base, 0)
+	assert.Equal(t, live.Ranking.Decay, own.Decay)
+
+	text, err := json.Marshal(live)
+	require.NoError(t, err)
+	assert.Contains(t, string(text), `{"name":"a","any":{"tags":["go","a"]},"ranking":{"base":0.3}}`)
+	var read feed.Live
+	require.NoError(t, json.Unmarshal(text, &read))
+	assert.Equal(t, live, read)
+
+	live.Feeds, err = live.WithoutFeed("b")
+	require.NoError(t, err)
+	require.Len(t, live.Feeds, 2)
+	_, err = live.WithoutFeed("b")
+	require.ErrorIs(t, err, feed.ErrNotFound)
+	_, ok = live.Feed("b")
+	assert.False(t, ok)
+}
+
+func TestStoredFeedRefused(t *testing.T) {
+	t.Parallel()
+	tags := func(n int) feed.Filter {
+		var f feed.Filter
+		for i := range n {
+			f.All.Tags = append(f.All.Tags, fmt.Sprint("t", i))
+		}
+		return f
+	}
+	all := func(c feed.Conditions) feed.Filter { return feed.Filter{All: c} }
+	for says, f := range map[string]feed.StoredFeed{
+		"has another meaning":            {Name: "home", Filter: tags(1)},
+		"it has no conditions":           {Name: "x"},
+		"it has 101 conditions":          {Name: "x", Filter: tags(101)},
+		`"", of all, is not a tag`:       {Name: "x", Filter: all(feed.Conditions{Tags: []string{""}})},
+		"is not a site":                  {Name: "x", Filter: all(feed.Conditions{Sites: []string{"https://example.org/"}})},
+		"is not a word":                  {Name: "x", Filter: all(feed.Conditions{Words: []string{"!!"}})},
+		"is not a language":              {Name: "x", Filter: all(feed.Conditions{Langs: []string{" "}})},
+		"at most 1000 readers":           {Name: "x", Filter: tags(1), Readers: make([]string, 1001)},
+		"readers: bad id":                {Name: "x", Filter: tags(1), Readers: []string{"a b"}},
+		"unknown field":                  {Name: "x", Filter: tags(1), Ranking: json.RawMessage(`{"scale":"72h"}`)},
+		"feed x: bad ranking parameters": {Name: "x", Filter: tags(1), Ranking: json.RawMessage(`{"base":-1}`)},
+	} {
+		err := f.Validate(feed.DefaultRanking())
+		require.ErrorIs(t, err, feed.ErrInvalid, says)
+		assert.ErrorContains(t, err, says)
+	}
+	for _, site := range []string{"www.example.org", "Example.org", "a/b", "a:80"} {
+		f := feed.StoredFeed{Name: "x", Filter: all(feed.Conditions{Sites: []string{site}})}
+		assert.ErrorContains(t, f.Validate(feed.DefaultRanking()), "is not a site", site)
+	}
+	live := feed.Live{Ranking: feed.DefaultRanking(), Feeds: []feed.StoredFeed{{Name: "b", Filter: tags(1)}, {Name: "a", Filter: tags(1)}}}
+	require.ErrorContains(t, live.Validate(), "not in the order of their names")
+}
