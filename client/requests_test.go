@@ -46,6 +46,11 @@ var sends = map[string]reflect.Type{
 	"POST /v1/items/counts":                        nil, // IngestCounts: lines
 	"POST /v1/ranking/revert":                      nil, // RevertRanking: version, by, why
 	"POST /v1/jobs":                                nil, // DeriveAgain: post
+	"POST /v1/moderation":                          reflect.TypeFor[client.Moderation](),
+	"POST /v1/posts/{id}/report":                   nil, // ReportObject: reason, details
+	"POST /v1/items/{id}/report":                   nil, // the same
+	"POST /v1/authors/{id}/report":                 nil, // the same
+	"POST /v1/circles/{id}/report":                 nil, // the same
 	"PUT /v1/agents/{agent_id}/notifications/seen": nil, // SeeNotifications: marker
 }
 
@@ -58,7 +63,8 @@ var whole = []string{
 // unset are the fields of which a zero is documented to mean "not given", where the server takes
 // the zero, too: it means nothing else there.
 var unset = []string{
-	"PUT /v1/ranking by", "PUT /v1/ranking why", // texts about the change
+	"PUT /v1/ranking by", "PUT /v1/ranking why", "POST /v1/moderation reason", // texts about the change
+	"POST /v1/moderation until",                     // no suspension
 	"PATCH /v1/agents/{agent_id}/profile interests", // in a merge patch an empty map changes nothing
 }
 

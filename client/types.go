@@ -35,6 +35,15 @@ type (
 	JobRows          = api.JobRows
 	Learned          = feed.LearnedGain
 	Likes            = api.Likes
+	AuditEntry       = social.AuditEntry
+	AuditPage        = social.AuditPage
+	Moderation       = social.Moderate
+	ModerationObject = social.Object
+	ModerationAction = social.Action
+	ModeratedPage    = social.ModeratedPage
+	ModeratedPost    = social.ModeratedPost
+	ReportedObject   = social.ReportedObject
+	ReportedPage     = social.ReportedPage
 	Notification     = social.Notice
 	NotificationPage = social.NoticePage
 	ItemReaders      = api.ItemReaders

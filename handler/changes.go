@@ -244,6 +244,10 @@ func changeData(c social.Change) *api.ChangeData {
 		d.AgentID = c.Agent
 	case social.InvitationMade:
 		d.OwnerID, d.AgentID = c.Agent, c.Other
+	case social.ReportMade:
+		d.AgentID, d.OtherID = c.Agent, c.Other
+	case social.PostHeld, social.PostRemoved, social.PostRestored:
+		d.AuthorID = c.Other
 	default: // of a post
 		d.AuthorID, d.AgentID, d.ReplyTo = c.Agent, c.Other, c.Parent
 	}

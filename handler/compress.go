@@ -2,6 +2,7 @@ package handler
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -43,6 +44,10 @@ func (p packer) Routes() gin.RoutesInfo {
 	all := p.Engine.Routes()
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
 		all = append(all, gin.RouteInfo{Method: method, Path: "/v1/items/:id" + relatedSuffix})
+	}
+	if slices.ContainsFunc(all, func(r gin.RouteInfo) bool { return r.Method == http.MethodPost && r.Path == "/v1/items/*id" }) {
+		all = slices.DeleteFunc(all, func(r gin.RouteInfo) bool { return r.Method == http.MethodPost && r.Path == "/v1/items/*id" })
+		all = append(all, gin.RouteInfo{Method: http.MethodPost, Path: "/v1/items/counts"}, gin.RouteInfo{Method: http.MethodPost, Path: "/v1/items/:id" + reportSuffix})
 	}
 	return all
 }

@@ -318,6 +318,57 @@ func socialMuteCases(func(...string) []exchange) map[string]contractRoute {
 	return cases
 }
 
+// moderationCases are the routes of reports and moderators.
+func moderationCases(stored func(...string) []exchange) map[string]contractRoute {
+	report := func(id, body string, header string) exchange {
+		return exchange{path: map[string]string{"id": id}, body: body, headers: []string{header}}
+	}
+	reports := func(id, none, bad string) contractRoute {
+		spam := report(id, `{"reason":"spam"}`, asAgent)
+		spam.before = stored("i1")
+		return contractRoute{
+			good: []exchange{spam, report(id, `{"reason":"other","details":"x"}`, asAgent)},
+			bad: map[int]exchange{
+				40001: report(id, `{"reason":"dislike"}`, asAgent), 40401: report(none, `{"reason":"spam"}`, asAgent), 40004: report(bad, `{"reason":"spam"}`, asAgent), 40101: report(id, `{"reason":"spam"}`, ""),
+				41301: report(id, `{"reason":"spam"`+strings.Repeat(" ", 9<<10)+`}`, asAgent),
+			},
+		}
+	}
+	admin := func(query, body string) exchange {
+		return exchange{query: query, body: body, headers: []string{asAdmin}}
+	}
+	return map[string]contractRoute{
+		"POST /v1/posts/{id}/report":   reports("post:theirs", "post:gone", "x"),
+		"POST /v1/items/{id}/report":   reports("i1", "i2", "post:mine"),
+		"POST /v1/authors/{id}/report": reports("u_2", "u_none", "u:1"),
+		"POST /v1/circles/{id}/report": reports("club", "theirs", "a%20b"),
+		"GET /v1/reports": {
+			good: []exchange{admin("", ""), admin("?state=decided&limit=1", "")},
+			bad:  map[int]exchange{40001: admin("?state=x", ""), 40003: admin("?limit=101", "")},
+		},
+		"POST /v1/moderation": {
+			good: []exchange{admin("", `{"object":{"kind":"author","id":"u_9"},"action":"dismiss"}`)},
+			bad: map[int]exchange{
+				40001: admin("", `{"object":{"kind":"author","id":"u_9"},"action":"hold"}`), 40004: admin("", `{"object":{"kind":"post","id":"x"},"action":"hold"}`),
+				40401: admin("", `{"object":{"kind":"post","id":"post:gone"},"action":"hold"}`),
+				41301: admin("", `{"object":{"kind":"author","id":"u_9"},"action":"dismiss"`+strings.Repeat(" ", 9<<10)+`}`),
+			},
+		},
+		"GET /v1/moderation/posts": {
+			good: []exchange{admin("", ""), admin("?author=u_1&reported=true&limit=1", ""), admin("?state=held&since=1&until=2", "")},
+			bad:  map[int]exchange{40001: admin("?state=x", ""), 40003: admin("?limit=101", ""), 40004: admin("?author=u:1", "")},
+		},
+		"GET /v1/moderation/posts/{id}": {
+			good: []exchange{report("post:private", "", asAdmin)},
+			bad:  map[int]exchange{40004: report("x", "", asAdmin), 40401: report("post:gone", "", asAdmin), 40301: report("post:private", "", asAgent)},
+		},
+		"GET /v1/audit": {
+			good: []exchange{admin("", ""), admin("?limit=1&cursor=5", "")},
+			bad:  map[int]exchange{40001: admin("?cursor=x", ""), 40003: admin("?limit=101", "")},
+		},
+	}
+}
+
 // notificationCases are the routes of notifications.
 func notificationCases(func(...string) []exchange) map[string]contractRoute {
 	const path, muted = "/v1/agents/{agent_id}/notifications", "/v1/agents/{agent_id}/muted/notifications"

@@ -200,6 +200,9 @@ func (s *server) routes() (*gin.Engine, error) {
 	s.feedRoutes(route)
 	s.itemRoutes(route)
 	s.readItemRoutes(g)
+	if s.deps.Social != nil {
+		s.reportItemRoute(g, s.handle("POST /v1/items/counts", s.admin(s.postCounts)))
+	}
 	s.rankingRoutes(route)
 	if s.deps.Social != nil {
 		s.socialRoutes(route)
@@ -240,7 +243,9 @@ func (s *server) itemRoutes(route router) {
 	const item = "/v1/items/*id"
 	route(http.MethodGet, "/v1/items", s.admin(serveInput(s.gated, nobody, query(itemsQuery{Limit: defaultItems}), s.getItems)))
 	route(http.MethodPost, "/v1/items", s.admin(s.postItems))
-	route(http.MethodPost, "/v1/items/counts", s.admin(s.postCounts))
+	if s.deps.Social == nil {
+		route(http.MethodPost, "/v1/items/counts", s.admin(s.postCounts))
+	}
 	route(http.MethodPatch, item, s.admin(serveInput(s.gated, itemID, plain(feed.MaxItemBytes), s.patchItem)))
 	route(http.MethodDelete, item, s.admin(s.of(itemID, s.deps.Items.Remove)))
 }

@@ -136,7 +136,7 @@ func (s *server) savePost(ctx context.Context, c *call, p social.Post, made []me
 // release removes the images of a post that was not created. If that fails, the post's job
 // removes them later.
 func (s *server) release(ctx context.Context, post string) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
+	ctx, cancel := context.WithTimeout(social.WithActor(context.WithoutCancel(ctx), social.Actor{}), releaseTime)
 	defer cancel()
 	if err := s.deps.Social.Images.Release(ctx, post); err != nil {
 		s.log.WarnContext(ctx, "cannot remove the images of a post that was not created; a job removes them later", "error", err)
@@ -347,7 +347,8 @@ func (w *refusing) Write(p []byte) (int, error) {
 	return w.ResponseWriter.Write(p)
 }
 
-// mayShow reports whether everyone may see the image; it fails if the reader may not.
+// mayShow reports whether everyone may see the image; it fails if neither the reader nor, as a moderator, the
+// caller may.
 func (s *server) mayShow(c *call, reader, key string) (public bool, err error) {
 	ctx, cancel := s.deadline(c)
 	defer cancel()
@@ -356,8 +357,13 @@ func (s *server) mayShow(c *call, reader, key string) (public bool, err error) {
 		return false, err
 	}
 	_, err = s.card(ctx, "", post)
-	if !errors.Is(err, feed.ErrNotFound) || reader == "" {
+	switch {
+	case !errors.Is(err, feed.ErrNotFound):
 		return err == nil, err
+	case reader == "" && s.mayModerate(ctx, c, post):
+		return false, nil
+	case reader == "":
+		return false, err
 	}
 	_, err = s.card(ctx, reader, post)
 	return false, err

@@ -226,7 +226,13 @@ func TestImageVisibility(t *testing.T) {
 			assert.Contains(t, res.Header.Get("Vary"), "X-Agent-ID")
 			assert.Empty(t, res.Header.Get("Cross-Origin-Resource-Policy"))
 		}
-		for _, headers := range [][]string{nil, {as("stranger")}, {asAdmin}} {
+		res, _ := g.get(t, "GET", url, asAdmin)
+		require.Equal(t, 200, res.StatusCode, "a moderator")
+		assert.Equal(t, "private, no-store", res.Header.Get("Cache-Control"))
+		log, err := g.store.Audit(t.Context(), 0, 1)
+		require.NoError(t, err)
+		require.Equal(t, []any{social.ActionRead, p.ID}, []any{log[0].Action, log[0].Object.ID}, "which is logged")
+		for _, headers := range [][]string{nil, {as("stranger")}, {asAdmin, as("stranger")}} {
 			res, body := g.get(t, "GET", url, headers...)
 			require.Equal(t, 404, res.StatusCode, headers)
 			unknown, same := g.get(t, "GET", social.ImagePath+strings.Repeat("0", 32), headers...)

@@ -140,6 +140,14 @@ func matrixRoutes() map[string]any {
 		}
 		return page(kind == "group" && p.Visible(reader))
 	}
+	moderated := func(there int) func(kind, reader string, p socialtest.RightsPost) int {
+		return func(kind, reader string, p socialtest.RightsPost) int {
+			if p.Deleted {
+				return admins(map[int]int{among200: without200, 200: 404}[there])(kind, reader, p)
+			}
+			return admins(there)(kind, reader, p)
+		}
+	}
 	// Ids of public posts, which may have been deleted meanwhile, but no content of others.
 	explained := admins(idsOnly)
 	const static, own = noPost("the same for everybody"), noPost("answers what the caller has sent, or nothing")
@@ -209,6 +217,21 @@ func matrixRoutes() map[string]any {
 		"DELETE /v1/agents/{agent_id}/muted/notifications/{kind}": own,
 		"PUT /v1/circles/{id}/invitations/{agent}":                own,
 		"DELETE /v1/circles/{id}/invitations/{agent}":             own,
+
+		"POST /v1/posts/{id}/report": shown{"POST", "/v1/posts/{post}/report", `{"reason":"spam"}`, func(_, reader string, p socialtest.RightsPost) int {
+			if !agent(reader) {
+				return 401
+			}
+			return status(p.Visible(reader), 404)
+		}},
+		"POST /v1/items/{id}/report":    noPost("takes no posts"),
+		"POST /v1/authors/{id}/report":  own,
+		"POST /v1/circles/{id}/report":  own,
+		"GET /v1/reports":               noPost("ids, and what the agents who report have written"),
+		"POST /v1/moderation":           own,
+		"GET /v1/moderation/posts":      shown{"GET", "/v1/moderation/posts?author=author&limit=100", "", moderated(among200)},
+		"GET /v1/moderation/posts/{id}": shown{"GET", "/v1/moderation/posts/{post}", "", moderated(200)},
+		"GET /v1/audit":                 noPost("ids, and reasons of moderators"),
 
 		"GET /v1/changes":          shown{"GET", "/v1/changes?after=oldest&limit=1000", "", explained},
 		"GET /v1/jobs":             noPost("kinds, keys and errors, which name ids and no content: TestRights looks"),
@@ -482,7 +505,7 @@ func (m *rights) one(op string, r shown, kind, reader string, p socialtest.Right
 	if !p.Visible(reader) && want != 200 {
 		assert.NotContains(m.t, got.Body.String(), socialtest.SecretOf(kind), "%s for %s", op, reader)
 	}
-	if reader == "admin" && !p.All {
+	if reader == "admin" && !p.All && op != "GET /v1/moderation/posts/{id}" { // which the audit log tells of
 		assert.NotContains(m.t, got.Body.String(), socialtest.SecretOf(kind), "%s: an admin reads what is public", op)
 	}
 	if want == 200 && op == "POST /v1/events" {

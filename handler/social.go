@@ -59,6 +59,7 @@ func (s *server) socialRoutes(route router) {
 	s.graphRoutes(route)
 	s.jobRoutes(personal)
 	s.promotionRoutes(personal)
+	s.moderationRoutes(personal)
 }
 
 // personally marks the answers of a route as dependent on the caller.
@@ -121,6 +122,7 @@ func (s *server) known(c *call, agent string) (string, error) {
 	if err := s.rates.take(agent); err != nil {
 		return "", err
 	}
+	s.act(c, agent)
 	return agent, social.CheckAgent(agent)
 }
 

@@ -175,6 +175,16 @@ func (v *verifier) until(token string) (time.Time, error) {
 	return claims.Expiry.Time().Add(v.leeway), nil
 }
 
+// issued returns when an accepted token was issued, in Unix seconds; 0 if it does not say.
+func (v *verifier) issued(token string) int64 {
+	var claims tokenClaims
+	t, err := jwt.ParseSigned(token, v.methods)
+	if err != nil || t.UnsafeClaimsWithoutVerification(&claims) != nil || claims.IssuedAt == nil {
+		return 0
+	}
+	return claims.IssuedAt.Time().Unix()
+}
+
 // key returns the key for a token with this header. Only keys of the token's algorithm are
 // searched, so that a public key can never be used as a secret.
 func (v *verifier) key(header jose.Header) (any, error) {

@@ -141,7 +141,29 @@ func (e *erased) createData() {
 	changed(s.RemoveMember(ctx, "g_left", e.agent, e.agent, time.Time{}))
 	changed(s.Mute(ctx, e.agent, social.MuteCircle, "g_theirs", time.Time{}))
 	changed(s.Mute(ctx, e.agent, social.MuteInviter, "u_other", time.Time{}))
+	e.moderated(own.ID, theirs.ID)
 	waitSettled(e.T, e.App)
+}
+
+// moderated has the agent report, and be reported, held and suspended.
+func (e *erased) moderated(own, theirs string) {
+	ctx, s := e.Context(), e.Social
+	changed := func(is bool, err error) { e.Helper(); require.NoError(e, err); require.True(e, is) }
+	by := func(agent string, kind social.ObjectKind, id string) social.Report {
+		return social.Report{Object: social.Object{Kind: kind, ID: id}, Agent: agent, Reason: "spam"}
+	}
+	changed(s.Report(ctx, by(e.agent, social.ObjectPost, theirs)))
+	changed(s.Report(ctx, by("u_other", social.ObjectPost, own)))
+	changed(s.Report(ctx, by("u_other", social.ObjectAuthor, e.agent)))
+	circle := social.Audience{Circles: []string{"g_own"}}
+	hidden, _, err := s.CreatePost(ctx, social.Post{Author: e.agent, Caption: "Hidden", Audience: circle}, social.Creation{})
+	require.NoError(e, err)
+	changed(s.Moderate(ctx, social.Moderate{Object: social.Object{Kind: social.ObjectPost, ID: hidden.ID}, Action: social.ActionHold}))
+	changed(s.Moderate(ctx, social.Moderate{
+		Object: social.Object{Kind: social.ObjectAuthor, ID: e.agent}, Action: social.ActionSuspend, Until: e.clock().Add(time.Hour).Unix(), Reason: "about " + e.agent,
+	}))
+	_, err = s.PostsToModerate(ctx, "admin", social.PostsQuery{Author: e.agent, N: 10})
+	require.NoError(e, err)
 }
 
 func (e *erased) checkErased() {

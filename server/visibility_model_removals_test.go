@@ -54,7 +54,11 @@ func (r *rules) takeAway(p *modelPost, from []*modelCircle) {
 	}
 	root := p.top()
 	left := slices.ContainsFunc(root.circles, func(c *modelCircle) bool { return root.stands(c) && !p.without[c] })
-	p.removed = p.removed || from == nil || !root.public && !root.followers && !left
+	everywhere := from == nil || !root.public && !root.followers && !left
+	if p.hidden != nil {
+		p.hidden.removed = p.hidden.removed || everywhere
+	}
+	p.removed = p.removed || everywhere
 }
 
 // rootFor returns the root of a reply as those see it who read the reply.

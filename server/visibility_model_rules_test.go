@@ -16,6 +16,7 @@ type rules struct {
 	words           map[[2]string]int64 // agent, muted word
 	likes           map[[2]string]bool  // agent, id of the post
 	notes           []modelNote
+	suspended       string              // an agent; "" for none
 	unheard         map[[2]string]bool  // agent, owner: muted invitations
 	refused         map[[2]string]int64 // agent, owner, or agent and owner/circle: when they declined, or left
 	circles         map[string]*modelCircle
@@ -50,6 +51,7 @@ type modelPost struct {
 	root              *modelPost
 	gone              bool
 	removed           bool                  // by others, from everywhere: only the author sees it
+	hidden            *modelHidden          // by moderators; nil if it is not
 	without           map[*modelCircle]bool // groups that it was removed from
 	caption           string
 }
@@ -127,11 +129,11 @@ func (r *rules) sees(reader string, p *modelPost) bool {
 }
 
 // hears reports whether a reader sees what others reply to a post. Those do who can see it now as a
-// part of its audience; whom a post to circles mentions, and who has left the group of their own
-// post, sees the post alone.
+// part of its audience; whom a post to circles mentions, who has left the group of their own post,
+// and the author of a removed post see the post alone.
 func (r *rules) hears(reader string, p *modelPost) bool {
 	switch {
-	case !r.sees(reader, p):
+	case !r.sees(reader, p), p.removed:
 		return false
 	case p.public, !p.circled, p.addressed(reader):
 		return true
@@ -283,7 +285,7 @@ func (r *rules) mayFeed(reader string, home bool) []string {
 }
 
 func (r *rules) feedsOne(reader string, home bool, p *modelPost, public bool) bool {
-	wanted := p.author != reader && p.root == nil && !r.hides(reader, p)
+	wanted := p.author != reader && p.root == nil && !r.hides(reader, p) && p.author != r.suspended
 	return wanted && (public && r.sees(reader, p) || home && r.due(reader, p))
 }
 

@@ -24,7 +24,7 @@ var (
 
 // TestVisibilityModel performs random calls over HTTP: people follow, block, mute, also for a time, post, reply,
 // edit and delete, create groups and events, invite, join, decline, leave, mute groups and hand
-// them over. After them it checks, as each person, where each post appears: by its id, in the
+// them over; moderators hold, remove and restore posts, and suspend people. After them it checks, as each person, where each post appears: by its id, in the
 // timeline, home and for-you, on its author's page and grid, among the replies to its root, in the
 // badge and in the stream, and of what they are notified. The expected places come from a model that knows only the actions. Over
 // services the calls go to two servers whose clocks are up to a minute apart; embedded, the clock
@@ -150,7 +150,7 @@ func (p *people) step() {
 	p.advance(time.Second)
 	p.turn++
 	defer p.callServer()()
-	switch n := p.rnd.IntN(117); {
+	switch n := p.rnd.IntN(123); {
 	case n < 27:
 		p.publish()
 	case n < 38:
@@ -185,6 +185,10 @@ func (p *people) step() {
 		p.muteWordOrNot()
 	case n < 115:
 		p.likeOrNot()
+	case n < 120:
+		p.holdOrRestore()
+	case n < 121:
+		p.suspendForAMoment()
 	default:
 		p.advance(time.Duration(p.rnd.IntN(30)) * time.Second)
 	}
@@ -295,7 +299,7 @@ func (p *people) reportAgain() {
 			x = other
 		}
 	}
-	if p.skewed || x.gone || x.root != nil {
+	if p.skewed || x.gone || x.root != nil || x.hidden != nil {
 		return
 	}
 	next := report{public: p.rnd.IntN(3) == 0, followers: p.rnd.IntN(3) == 0}

@@ -28,13 +28,17 @@ const (
 	MemberJoined   ChangeType = "member.joined"
 	MemberLeft     ChangeType = "member.left"
 	InvitationMade ChangeType = "invitation.created"
+	ReportMade     ChangeType = "report.created"
+	PostHeld       ChangeType = "post.held"
+	PostRemoved    ChangeType = "post.removed"
+	PostRestored   ChangeType = "post.restored"
 )
 
 // ChangeTypes lists all types.
 func ChangeTypes() []ChangeType {
 	return []ChangeType{
 		FollowMade, FollowEnded, LikeMade, LikeEnded, PostMade, PostEdited, PostEnded, ReplyMade, MentionMade,
-		BlockMade, BlockEnded, MemberJoined, MemberLeft, InvitationMade,
+		BlockMade, BlockEnded, MemberJoined, MemberLeft, InvitationMade, ReportMade, PostHeld, PostRemoved, PostRestored,
 	}
 }
 
@@ -44,12 +48,13 @@ type Change struct {
 	Type   ChangeType
 	At     int64 // when it was made, a stamp
 	// Agent is who made it: the follower, the author of a post, who likes, blocks, joins or leaves, the
-	// owner of a group who invites. It is "" if they were erased and the post with them.
+	// owner of a group who invites, who reports. It is "" if they were erased and the post with them, and
+	// for what moderators do.
 	Agent string
-	// Other is whom it concerns: who is followed, mentioned, blocked or invited, and the author of a
+	// Other is whom it concerns: who is followed, mentioned, blocked, invited or reported, and the author of a
 	// post that is liked or answered. It is "" for none.
 	Other  string
-	Object string // the post, or the group or event; "" for none
+	Object string // the post, or the group or event, or the item that is reported; "" for none
 	Parent string // the post that a reply answers; "" for none
 }
 

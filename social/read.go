@@ -42,6 +42,8 @@ type Card struct {
 	// or the owner of a plain circle, all that it addresses; by id.
 	Circles []CircleRef
 	Removed []Removal // for its author: what it was removed from by others, by circle
+	// Suspended means that its author is suspended at the time of the read: feeds do not recommend it.
+	Suspended bool
 }
 
 // Readable reports whether the reader may see the post, and the card has its content.

@@ -16,13 +16,15 @@ const (
 	ByAdmin      = "admin"
 )
 
-// Removal says that a post was removed from a group, or a reply from a thread. Only the author of
-// the post sees it.
+// Removal says that a post was removed from a group, or a reply from a thread, or that moderators hold
+// or have removed a post. Only the author of the post sees it.
 type Removal struct {
 	By     string `json:"by"` // [ByGroupOwner], [ByPostAuthor] or [ByAdmin]
 	Reason string `json:"reason,omitempty"`
 	At     int64  `json:"at"`               // Unix seconds
-	Circle string `json:"circle,omitempty"` // the group; "" for a reply that was removed from its thread
+	Circle string `json:"circle,omitempty"` // the group; "" for a reply that was removed from its thread, or for everything
+	// Held means that moderators have hidden the post until they decide.
+	Held bool `json:"held,omitempty"`
 }
 
 // CheckReason checks the reason of a removal; the error wraps [feed.ErrInvalid].

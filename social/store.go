@@ -33,6 +33,7 @@ type Store interface {
 	Images
 	ChangeReader
 	Notifications
+	Moderation
 	Upkeep
 }
 

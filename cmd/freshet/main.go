@@ -29,7 +29,7 @@ const (
 
 var commands = []func() *cobra.Command{
 	newBackupCommand, newConfigCommand, newDoctorCommand, newExplainCommand, newFeedCommand, newFollowCommand, newHealthCommand,
-	newIngestCommand, newItemsCommand, newJobsCommand, newPostCommand, newPromoteCommand, newRankingCommand, newRestoreCommand, newServeCommand, newTimelineCommand, newVersionCommand, newWorkerCommand,
+	newIngestCommand, newItemsCommand, newJobsCommand, newModerateCommand, newPostCommand, newPromoteCommand, newRankingCommand, newRestoreCommand, newServeCommand, newTimelineCommand, newVersionCommand, newWorkerCommand,
 }
 
 func main() {

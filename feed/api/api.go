@@ -182,13 +182,13 @@ type Change struct {
 // ChangeData says what a [Change] is about.
 type ChangeData struct {
 	At int64 `json:"at"` // Unix seconds
-	// ID is the post, or the group or event.
+	// ID is the post, or the group or event, or the item that is reported.
 	ID string `json:"id,omitempty"`
-	// AgentID is who follows, likes, blocks, joins or leaves, or whom the change concerns: who is
+	// AgentID is who follows, likes, blocks, joins, leaves or reports, or whom the change concerns: who is
 	// mentioned or invited, and the author of the post that a reply answers.
 	AgentID  string `json:"agent_id,omitempty"`
 	AuthorID string `json:"author_id,omitempty"` // the followed agent, or the post's author
-	OtherID  string `json:"other_id,omitempty"`  // who is blocked
+	OtherID  string `json:"other_id,omitempty"`  // who is blocked or reported
 	OwnerID  string `json:"owner_id,omitempty"`  // whose group it is
 	ReplyTo  string `json:"reply_to,omitempty"`  // the post that a reply answers
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/periodic"
+	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
 )
 
@@ -22,7 +23,8 @@ const (
 
 // brief returns the context of an additional step of a write, which the caller's end does not cancel.
 func (f *Fanout) brief(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), f.limit)
+	// What follows a write is no act of the agent who made the call.
+	return context.WithTimeout(social.WithActor(context.WithoutCancel(ctx), social.Actor{}), f.limit)
 }
 
 // logLeft logs the error of a step after a write. A job repeats the step.

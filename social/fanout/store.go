@@ -53,6 +53,24 @@ func (s store) DeletePost(ctx context.Context, id, by string, at time.Time) erro
 	return nil
 }
 
+// Moderate also runs the jobs of a post that is hidden or restored, which remove it from the recall index and the
+// cached cards, or put it back. The cached cards of an author who is suspended are hidden.
+func (s store) Moderate(ctx context.Context, m social.Moderate) (bool, error) {
+	changed, err := s.Store.Moderate(ctx, m)
+	if err != nil {
+		return changed, err
+	}
+	switch m.Action {
+	case social.ActionHold, social.ActionRemove, social.ActionRestore:
+		s.f.logLeft(ctx, s.f.runInTime(ctx, row{jobs.Deliver, m.Object.ID}, row{jobs.Index, m.Object.ID}))
+	case social.ActionSuspend:
+		brief, cancel := s.f.brief(ctx)
+		defer cancel()
+		s.f.logLeft(ctx, s.f.hide(brief, m.Object.ID))
+	}
+	return changed, nil
+}
+
 func (s store) Follow(ctx context.Context, agent, author string, at time.Time) (bool, error) {
 	changed, err := s.Store.Follow(ctx, agent, author, at)
 	s.followChanged(ctx, agent, author, at, err)

@@ -13,7 +13,7 @@ import (
 )
 
 // Catalog is a catalog whose posts are read from a social store. Docs and Hydrate return a post
-// as written by [social.Card.AppendEntry]; everything else comes from the catalog. Writers of
+// as written by [social.Card.AppendEntry], unless its author is suspended; everything else comes from the catalog. Writers of
 // items of posts must write to the underlying catalog.
 type Catalog struct {
 	catalog.Catalog
@@ -119,7 +119,7 @@ func (c *Catalog) withPosts(ctx context.Context, reader string, ids, posts []str
 			continue
 		}
 		docs[i].ID, docs[i].Listed = id, cards[0].Reason != social.NoReason
-		if cards[0].Visible && cards[0].Root == "" { // a reply is not an item
+		if cards[0].Visible && !cards[0].Suspended && cards[0].Root == "" { // a reply is not an item
 			docs[i].JSON = cards[0].AppendEntry(make([]byte, 0, len(cards[0].Content)+384), reader, social.FromDiscovery)
 		}
 		cards = cards[1:]

@@ -1,6 +1,7 @@
 package socialtest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,6 +40,20 @@ type model struct {
 	ownCircle map[[2]string]bool
 	// removed holds what posts were removed from, with by whom, by post and circle; "" is a thread.
 	removed map[string]map[string]social.Removal
+	// hidden holds what moderators have hidden, by post.
+	hidden map[string]modelHidden
+}
+
+// modelHidden is a hidden post as it is without that.
+type modelHidden struct {
+	audience social.Audience
+	removed  bool
+	held     bool
+}
+
+// circlesOf returns the circles that a post addresses, or did before moderators have hidden it.
+func (m *model) circlesOf(p *social.Post) []string {
+	return append(slices.Clone(p.Audience.Circles), m.hidden[p.ID].audience.Circles...)
 }
 
 type modelCircle struct {
@@ -122,7 +137,7 @@ func (m *model) add(id, agent string) {
 	c.members[agent] = true
 	c.order = append(slices.DeleteFunc(c.order, func(one string) bool { return one == agent }), agent)
 	for _, p := range m.posts {
-		if c.joined && slices.Contains(p.Audience.Circles, id) {
+		if c.joined && slices.Contains(m.circlesOf(p), id) {
 			c.before[[2]string{agent, p.ID}] = true
 		}
 	}
@@ -145,8 +160,8 @@ func newModel() *model {
 		posts: map[string]*social.Post{}, follows: map[[2]string]bool{}, blocks: map[[2]string]bool{},
 		likes: map[[2]string]bool{}, circles: map[string]*modelCircle{}, delivery: map[string]social.Delivery{}, mutes: map[[2]string]time.Time{}, clock: time.Now,
 		ended: map[[2]string]bool{}, erased: map[string]int64{}, ownCircle: map[[2]string]bool{},
-		removed: map[string]map[string]social.Removal{},
-		nobody:  map[[2]string]bool{}, erasedAt: map[string]time.Time{},
+		removed: map[string]map[string]social.Removal{}, hidden: map[string]modelHidden{},
+		nobody: map[[2]string]bool{}, erasedAt: map[string]time.Time{},
 	}
 }
 
@@ -188,7 +203,9 @@ func (m *model) member(reader string, p *social.Post, but map[string]social.Remo
 func (m *model) removals(reader string, p *social.Post) (list []social.Removal) {
 	if reader == p.Author {
 		list = slices.Collect(maps.Values(m.removed[p.ID]))
-		slices.SortFunc(list, func(a, b social.Removal) int { return strings.Compare(a.Circle, b.Circle) })
+		slices.SortFunc(list, func(a, b social.Removal) int {
+			return cmp.Or(strings.Compare(a.Circle, b.Circle), cmp.Compare(a.At, b.At), strings.Compare(a.By, b.By))
+		})
 	}
 	return list
 }
@@ -217,7 +234,7 @@ func (m *model) addPost(p *social.Post) {
 // to it.
 func (m *model) addPlain(id, owner string) {
 	for _, p := range m.posts {
-		if p.Author == owner && slices.Contains(p.Audience.Circles, id) && !m.ended[[2]string{p.ID, id}] {
+		if p.Author == owner && slices.Contains(m.circlesOf(p), id) && !m.ended[[2]string{p.ID, id}] {
 			m.ownCircle[[2]string{p.ID, id}] = true
 		}
 	}
@@ -233,7 +250,7 @@ func (m *model) drop(id string) {
 func (m *model) endCircle(id string) {
 	for _, p := range m.posts {
 		_, removed := m.removed[p.ID][id]
-		if removed || slices.Contains(p.Audience.Circles, id) {
+		if removed || slices.Contains(m.circlesOf(p), id) {
 			m.ended[[2]string{p.ID, id}] = true
 		}
 	}

@@ -72,7 +72,7 @@ func (w *walk) step() {
 		w.doErase()
 		return
 	}
-	switch w.r.IntN(21) {
+	switch w.r.IntN(23) {
 	case 0, 1, 2:
 		w.newPost()
 	case 3, 4:
@@ -99,6 +99,8 @@ func (w *walk) step() {
 		w.doMute()
 	case 20:
 		w.doHandOver()
+	case 21, 22:
+		w.doModerate()
 	}
 }
 
@@ -506,6 +508,7 @@ func (w *walk) doErase() {
 				w.m.erased[id] = unsureErased
 			}
 			delete(w.m.removed, id)
+			delete(w.m.hidden, id)
 		}
 	}
 	for id, p := range w.m.posts {

@@ -19,9 +19,11 @@ import (
 var noReferences = strings.Fields(`
 	posts.id posts.origin posts.reply posts.react
 	post_keys.key post_keys.print
-	authors.name authors.image_url authors.bio authors.delivery
+	authors.name authors.image_url authors.bio authors.delivery authors.suspended_for
 	circles.id circles.name circles.kind circles.post circles.history circles.members_visible_to
 	removals.removed_by removals.reason
+	reports.kind reports.reason reports.details reported.kind reported.decision
+	audit.who audit.action audit.kind audit.reason
 	promotions.id promotions.tags promotions.langs
 	files.key
 	mutes.kind

@@ -111,7 +111,12 @@ func (m *model) remove(p *social.Post, from []string, r social.Removal) {
 		return c != nil && (c.group || c.owner == root.Author) && !m.ended[[2]string{root.ID, id}] && !without
 	})
 	_, whole := m.removed[p.ID][""]
-	p.Removed = p.Removed || whole || root.Audience.Reach() == social.Addressed && !left
+	everywhere := whole || root.Audience.Reach() == social.Addressed && !left
+	if was, ok := m.hidden[p.ID]; ok {
+		was.removed = was.removed || everywhere
+		m.hidden[p.ID] = was
+	}
+	p.Removed = p.Removed || everywhere
 	if !p.IsReply() {
 		p.Closed = true
 		p.Audience.Circles = slices.DeleteFunc(slices.Clone(p.Audience.Circles), func(id string) bool { return slices.Contains(from, id) })

@@ -41,7 +41,7 @@ func (w *walk) doReport() {
 	got, created, err := w.CreatePost(w.ctx, q, social.Creation{At: w.now})
 	require.NoError(w, err)
 	require.True(w, created)
-	w.m.reported(&got.Post, w.now, narrows)
+	w.m.reported(&got.Post, w.now, narrows || w.m.narrowsHidden(&q))
 	if narrows {
 		w.widensNothing(p, &got.Post)
 	}

@@ -42,6 +42,8 @@ var reuses = map[string]func(e *env){
 	"replies of an agent":         repliesOfErased,
 	"replies, purged":             repliesPurged,
 	"suggestions":                 suggestionsOfErased,
+	"moderated posts":             holdsThenEnds,
+	"reports":                     reportsOfAgents,
 	"authors of public posts":     publicAuthorsOfReused,
 	"removals":                    removalsOfReused,
 	"refusals":                    refusalsOfErased,

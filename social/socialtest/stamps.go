@@ -13,7 +13,9 @@ import (
 // noStamps lists the columns of numbers that hold no time.
 var noStamps = strings.Fields(`
 	posts.seq posts.reach posts.version posts.likes_here posts.likes_reported posts.comments_reported posts.comments_here posts.repliers posts.removed
-	post_circles.own
+	post_circles.own moderated_circles.own
+	moderated.state moderated.removed moderated.reach
+	reported.open audit.seq
 	post_counts.public post_counts.followers post_counts.own
 	authors.has_card authors.followers authors.following authors.erasing authors.suggest_from_follows
 	circles.size circles.told

@@ -265,7 +265,25 @@ var Schema = sqlitefile.Schema{What: "social store", ID: 0x66727373, Oldest: 1, 
 	 CREATE INDEX notifications_by_number ON notifications (agent, number);
 	 CREATE INDEX notifications_by_actor ON notifications (actor, at);
 	 CREATE INDEX notifications_by_time ON notifications (at);
-	 CREATE TABLE inboxes (agent TEXT NOT NULL PRIMARY KEY, number INTEGER NOT NULL, seen INTEGER NOT NULL) WITHOUT ROWID;`,
+	 CREATE TABLE inboxes (agent TEXT NOT NULL PRIMARY KEY, number INTEGER NOT NULL, seen INTEGER NOT NULL) WITHOUT ROWID;`, // Moderation. Until when an agent is suspended, a stamp, and why. Posts that moderators hold (1) or have
+	// removed (2), and what restores them: the columns removed and reach of before, and the circles that the
+	// post addressed. What agents report, and what was decided about each object. The log of what moderators
+	// have done and read is kept for ever.
+	`ALTER TABLE authors ADD COLUMN suspended_until INTEGER NOT NULL DEFAULT 0;
+	 ALTER TABLE authors ADD COLUMN suspended_for TEXT NOT NULL DEFAULT '';
+	 CREATE TABLE moderated (post TEXT NOT NULL PRIMARY KEY, state INTEGER NOT NULL, removed INTEGER NOT NULL, reach INTEGER NOT NULL) WITHOUT ROWID;
+	 CREATE TABLE moderated_circles (post TEXT NOT NULL, circle TEXT NOT NULL, author TEXT NOT NULL, created_at INTEGER NOT NULL,
+		incarnation INTEGER NOT NULL, at INTEGER NOT NULL, own INTEGER NOT NULL, PRIMARY KEY (post, circle)) WITHOUT ROWID;
+	 CREATE INDEX moderated_circles_by_circle ON moderated_circles (circle);
+	 CREATE TABLE reports (kind TEXT NOT NULL, object TEXT NOT NULL, agent TEXT NOT NULL, reason TEXT NOT NULL, details TEXT NOT NULL,
+		at INTEGER NOT NULL, PRIMARY KEY (kind, object, agent)) WITHOUT ROWID;
+	 CREATE INDEX reports_by_agent ON reports (agent, at);
+	 CREATE TABLE reported (kind TEXT NOT NULL, object TEXT NOT NULL, open INTEGER NOT NULL, latest INTEGER NOT NULL,
+		decision TEXT NOT NULL, decided INTEGER NOT NULL, PRIMARY KEY (kind, object)) WITHOUT ROWID;
+	 CREATE INDEX reported_by_latest ON reported (open, latest, kind, object);
+	 CREATE TABLE audit (seq INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, who TEXT NOT NULL, action TEXT NOT NULL,
+		kind TEXT NOT NULL, object TEXT NOT NULL, reason TEXT NOT NULL);
+	 CREATE INDEX audit_by_object ON audit (kind, object);`,
 }}
 
 // nowPublic is the statement of the triggers that adds an author to public_authors.

@@ -42,19 +42,29 @@ const (
 func (t *Tx) agents(mode lock, ids ...string) map[string]*agent {
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
 	out, read := newAgents(ids), 0
+	var refused error
 	first := Statement{`INSERT INTO authors (id) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING`, []any{ids}}
 	if t.d.OneWriter {
 		first.Text = "" // rows need not exist, as nothing is locked
 	}
-	t.all(Reading{Statement: first}, Reading{Statement{`SELECT id, followers, following, delivery, card_at, erased, erased_agent
+	t.all(Reading{Statement: first}, Reading{Statement{`SELECT id, followers, following, delivery, card_at, erased, erased_agent, suspended_until, suspended_for
 		FROM authors WHERE id ` + ofList + ` ORDER BY id` + locks[mode], []any{ids}}, func(scan Scan) error {
-		var id string
+		var id, suspendedFor string
+		var suspended int64
 		a := &agent{}
-		err := scan(&id, &a.Followers, &a.Following, &a.Delivery, &a.cardAt, &a.Erased, &a.ErasedAgent)
+		err := scan(&id, &a.Followers, &a.Following, &a.Delivery, &a.cardAt, &a.Erased, &a.ErasedAgent, &suspended, &suspendedFor)
 		out[id] = a
 		read++
+		if id == t.actor.Agent && err == nil {
+			refused = t.actor.Check(social.Stamp(t.now), suspended, suspendedFor, a.ErasedAgent)
+			t.checked = true
+		}
 		return err
 	}})
+	if refused != nil {
+		t.fail(refused)
+		return newAgents(ids)
+	}
 	if !t.d.OneWriter && read < len(ids) {
 		t.fail(fmt.Errorf("%w: an agent was purged", ErrRaced))
 		return newAgents(ids)

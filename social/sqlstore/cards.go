@@ -195,7 +195,7 @@ var (
 // reading one card.
 var (
 	cardFrom = `SELECT ` + factColumns + `, j.i - 1, p.version, p.created_at, p.arrived, ` + counted + `,
-		CASE WHEN p.version <> j.version THEN p.content END, coalesce(a.name, ''), coalesce(a.image_url, ''),
+		CASE WHEN p.version <> j.version THEN p.content END, coalesce(a.name, ''), coalesce(a.image_url, ''), coalesce(a.suspended_until, 0),
 		EXISTS (SELECT 1 FROM likes l WHERE l.post = p.id AND l.agent = $1 AND l.incarnation > p.deleted AND l.at > ` + erasedReader + ` OFFSET 0),
 		` + hasGrants + ` FROM `
 	ofPosts   = ` JOIN posts p ON p.id = j.id ` + ofAuthors + ` WHERE p.gone = 0`
@@ -283,10 +283,12 @@ func (q *Query) found(asked []social.Asked, take func(*foundCard), text string, 
 		f := &foundCard{facts: facts{now: now}}
 		c := &f.card
 		var content []byte
+		var suspended int64
 		err := f.scan(scan, &f.i, &c.Version, &c.CreatedAt, &c.Arrived, &c.Likes, &c.Comments, &c.Likers, &c.Commenters, &content,
-			&c.Author.Name, &c.Author.ImageURL, &c.HasLiked, &f.granted)
+			&c.Author.Name, &c.Author.ImageURL, &suspended, &c.HasLiked, &f.granted)
 		if err == nil {
 			f.rel.Reader, c.ID = asked[f.i].Reader, asked[f.i].ID
+			c.Suspended = suspended > now
 			c.Author.ID, c.Content, c.Root = f.post.Author, json.RawMessage(content), f.post.Root
 			take(f)
 		}

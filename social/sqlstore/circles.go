@@ -188,6 +188,7 @@ func (t *Tx) putCircle(kept *circle, c social.Circle, at int64, fromEvent bool) 
 	kept.posted = 0 // no member sees posts to the circle from before it was created again
 	if !c.Open() {
 		t.later(`UPDATE post_circles SET own = true WHERE author = $1 AND circle = $2 AND incarnation > $3 AND NOT own`, c.Owner, c.ID, kept.dropped)
+		t.later(`UPDATE moderated_circles SET own = true WHERE author = $1 AND circle = $2 AND incarnation > $3 AND NOT own`, c.Owner, c.ID, kept.dropped)
 	}
 	t.admitWaiting(kept)
 	t.keepOwner(kept)

@@ -52,6 +52,8 @@ func (s *Store) erase(ctx context.Context, agent string, what int) error {
 			t.later(`DELETE FROM suggestions WHERE agent = $1`, agent)
 			t.later(`UPDATE removals SET agent = '', reason = '' WHERE agent = $1 AND agent <> ''`, agent)
 			t.later(`DELETE FROM mutes WHERE agent = $1`, agent)
+			t.later(`UPDATE authors SET suspended_for = '' WHERE id = $1 AND suspended_for <> ''`, agent)
+			t.later(`UPDATE audit SET object = '', reason = '' WHERE kind = 'author' AND object = $1`, agent)
 		}
 		t.later(eraseText, agent, at, rest, what)
 		t.enqueue(jobs.Spec{Kind: jobs.Erase, Key: agent, Priority: jobs.PriorityRemoval})
@@ -71,6 +73,8 @@ const eraseTime = `SELECT greatest($2::bigint,
 	coalesce((SELECT max(at) + 1 FROM likes WHERE agent = $1), 0),
 	coalesce((SELECT max(at) + 1 FROM blocks WHERE agent = $1), 0),
 	coalesce((SELECT max(at) + 1 FROM post_keys WHERE author = $1), 0),
+	coalesce((SELECT max(at) + 1 FROM reports WHERE agent = $1), 0),
+	coalesce((SELECT max(at) + 1 FROM reports WHERE kind = 'author' AND object = $1), 0),
 	coalesce((SELECT max(at) + 1 FROM changes WHERE agent = $1), 0),
 	coalesce((SELECT max(at) + 1 FROM changes WHERE other = $1 AND other <> ''), 0),
 	coalesce((SELECT max(at) + 1 FROM notifications WHERE actor = $1), 0),
@@ -112,7 +116,7 @@ func (e *eraser) run(ctx context.Context, s *Store) (done bool, err error) {
 	type step = func(*Tx) int
 	steps := []step{e.posts, e.followers, e.comments, e.replies}
 	if e.at.what == erasingAgent {
-		steps = append(steps, e.following, e.circles, e.memberships, e.invitations, e.refusals, e.likes, e.mentions, e.keys, e.suggestions)
+		steps = append(steps, e.following, e.circles, e.memberships, e.invitations, e.refusals, e.likes, e.mentions, e.keys, e.suggestions, e.reports)
 	}
 	steps = append(steps, e.changes, e.notifications)
 	for i, step := range steps {
@@ -180,6 +184,7 @@ func (e *eraser) delete(t *Tx, text string) int {
 			t.delete(r, max(e.at.card, r.Latest()))
 		}
 		t.forgetRemovals(slices.Collect(maps.Values(records))...)
+		t.forgetReports(ids)
 	}
 	return len(ids)
 }

@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -101,18 +102,19 @@ func (t *Tx) mention(r *record, here bool) {
 	if len(p.Mentions) == 0 {
 		return
 	}
-	if p.IsReply() || r.removed == removedEverywhere {
-		t.later(`INSERT INTO reply_mentions (reply, agent, life) SELECT $1, j.value, `+lifeOf("j.value")+`
-			FROM unnest((SELECT $2::text[])) j (value) WHERE true ON CONFLICT DO NOTHING`, p.ID, p.Mentions)
-		return
-	}
-	life, args := lifeOf("j.value"), []any{p.ID, p.Mentions, p.Author, p.CreatedAt}
-	if !here {
-		life = `CASE WHEN ` + life + ` = 0 OR ` + life + ` < $5 THEN ` + life + ` ELSE ` + strconv.Itoa(noLife) + ` END`
+	life, args := lifeOf("j.value"), []any{p.ID, p.Mentions}
+	if !here && !p.IsReply() {
+		life = `CASE WHEN ` + life + ` = 0 OR ` + life + ` < $3 THEN ` + life + ` ELSE ` + strconv.Itoa(noLife) + ` END`
 		args = append(args, surely(r))
 	}
+	if p.IsReply() || r.removed == removedEverywhere {
+		t.later(`INSERT INTO reply_mentions (reply, agent, life) SELECT $1, j.value, `+life+`
+			FROM unnest((SELECT $2::text[])) j (value) WHERE true ON CONFLICT DO NOTHING`, args...)
+		return
+	}
+	author, created := fmt.Sprintf("$%d", len(args)+1), fmt.Sprintf("$%d", len(args)+2)
 	t.later(`INSERT INTO post_mentions (post, agent, author, created_at, life)
-		SELECT $1, j.value, $3, $4, `+life+` FROM unnest((SELECT $2::text[])) j (value) WHERE true ON CONFLICT DO NOTHING`, args...)
+		SELECT $1, j.value, `+author+`, `+created+`, `+life+` FROM unnest((SELECT $2::text[])) j (value) WHERE true ON CONFLICT DO NOTHING`, append(args, p.Author, p.CreatedAt)...)
 }
 
 // mentionNobody ends what the mentions of a post grant. They stay mentions.

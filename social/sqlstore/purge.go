@@ -14,6 +14,8 @@ var postPurges = []string{
 	`DELETE FROM likes WHERE post = ANY ($1)`,
 	`DELETE FROM reply_mentions WHERE reply = ANY ($1)`,
 	`DELETE FROM removals WHERE post = ANY ($1)`,
+	`DELETE FROM moderated_circles WHERE post = ANY ($1)`,
+	`DELETE FROM moderated WHERE post = ANY ($1)`,
 	`DELETE FROM posts WHERE id = ANY ($1)`,
 }
 
@@ -22,9 +24,10 @@ var purges = []string{
 	deleting(`agent, author`, `follows x WHERE gone > 0 AND gone <= $1 ORDER BY gone LIMIT $2`),
 	deleting(`circle, agent`, `members x WHERE gone > 0 AND gone <= $1 ORDER BY gone LIMIT $2`),
 	deleting(`id`, `circles x WHERE gone > 0 AND gone <= $1 AND size = 0
-		AND NOT EXISTS (SELECT 1 FROM post_circles pc WHERE pc.circle = x.id OFFSET 0) ORDER BY gone LIMIT $2`),
+		AND NOT EXISTS (SELECT 1 FROM post_circles pc WHERE pc.circle = x.id OFFSET 0)
+		AND NOT EXISTS (SELECT 1 FROM moderated_circles pc WHERE pc.circle = x.id OFFSET 0) ORDER BY gone LIMIT $2`),
 	deleting(`id`, `authors x WHERE erased > 0 AND erased_agent = 0 AND erased <= $1 AND erasing = 0
-		AND has_card = false AND followers = 0 AND following = 0 AND delivery = 'push' ORDER BY erased LIMIT $2`),
+		AND has_card = false AND followers = 0 AND following = 0 AND delivery = 'push' AND suspended_until = 0 ORDER BY erased LIMIT $2`),
 }
 
 // deleting deletes the rows x of a FROM clause; key is the primary key of their table. Rows that are

@@ -34,9 +34,15 @@ func parseRemovals(rows []string) (list []social.Removal, err error) {
 		if err != nil {
 			return nil, Damaged(err)
 		}
-		list = append(list, social.Removal{Circle: part[0], By: part[1], At: at / 1e6, Reason: part[3]})
+		r := social.Removal{Circle: part[0], By: part[1], At: at / 1e6, Reason: part[3]}
+		if r.Circle == moderatedCircle {
+			r.Circle, r.By, r.Held = "", social.ByAdmin, r.By == byHolder
+		}
+		list = append(list, r)
 	}
-	slices.SortFunc(list, func(a, b social.Removal) int { return strings.Compare(a.Circle, b.Circle) })
+	slices.SortFunc(list, func(a, b social.Removal) int {
+		return cmp.Or(strings.Compare(a.Circle, b.Circle), cmp.Compare(a.At, b.At), strings.Compare(a.By, b.By))
+	})
 	return list, nil
 }
 
@@ -182,9 +188,17 @@ func (t *Tx) remove(r *record, m removing) {
 }
 
 func (t *Tx) setRemoved(r *record, everywhere bool) {
+	was := r.removed
 	r.removed = max(r.removed, removedPartly)
 	if everywhere {
 		r.removed = removedEverywhere
+	}
+	if was == removedEverywhere { // perhaps only as long as moderators hide it
+		restored := removedPartly
+		if everywhere {
+			restored = removedEverywhere
+		}
+		t.exec(`UPDATE moderated SET removed = greatest(removed, $2) WHERE post = $1`, r.Post.ID, restored)
 	}
 	t.exec(`UPDATE posts SET removed = $2 WHERE id = $1`, r.Post.ID, r.removed)
 }
@@ -215,6 +229,9 @@ func (t *Tx) keepRemoved(p *social.Post, r *record) {
 		return
 	}
 	gone := t.texts(`SELECT rm.circle FROM removals rm LEFT JOIN circles c ON c.id = rm.circle WHERE rm.post = $1 AND rm.incarnation > coalesce(c.dropped, 0)`, p.ID)
+	if r.removed == removedEverywhere {
+		t.keepModerated(p)
+	}
 	before := len(p.Audience.Circles)
 	p.Audience.Circles = some(slices.DeleteFunc(slices.Clone(p.Audience.Circles), func(circle string) bool { return slices.Contains(gone, circle) }))
 	p.Closed = p.Closed || len(p.Audience.Circles) < before
@@ -239,5 +256,6 @@ func (t *Tx) forgetRemovals(records ...*record) {
 	if len(ids) > 0 {
 		t.later(`UPDATE posts SET removed = $2 WHERE id = ANY ($1)`, ids, removedNowhere)
 		t.later(`DELETE FROM removals WHERE post = ANY ($1)`, ids)
+		t.forgetModeration(ids...)
 	}
 }

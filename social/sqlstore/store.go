@@ -91,6 +91,8 @@ type Tx struct {
 	notices []notice        // the same
 	erasing string          // the agent whose erasure this is
 	unkept  bool            // see [Store]
+	actor   social.Actor    // who makes the call; the zero value for admins, events and jobs
+	checked bool            // [social.Actor.Check] has passed
 	renew   map[string]bool // agents whose lists are rebuilt after their follows; if nil, each follow is marked
 }
 
@@ -99,8 +101,9 @@ type Tx struct {
 func (s *Store) write(ctx context.Context, do func(*Tx)) error {
 	var t *Tx
 	err := s.db.Write(ctx, func(on Writing) error {
-		t = &Tx{Query: Query{d: s.d, on: on, clock: s.opts.Clock}, opts: s.opts, on: on, now: s.opts.Clock(), specs: map[rowKey]jobs.Spec{}, unkept: s.unkept.Load()}
+		t = &Tx{Query: Query{d: s.d, on: on, clock: s.opts.Clock}, opts: s.opts, on: on, now: s.opts.Clock(), specs: map[rowKey]jobs.Spec{}, unkept: s.unkept.Load(), actor: social.ActorOf(ctx)}
 		do(t)
+		t.checkActor()
 		t.writeChanges()
 		t.writeNotices()
 		t.writeSpecs()
@@ -136,7 +139,7 @@ var ErrRaced = errors.New("conflict with a concurrent transaction")
 
 // Answered reports whether an error is about the request or one row, not about the database.
 func Answered(err error) bool {
-	return feed.Refused(err) || errors.Is(err, jobs.ErrTaken) || errors.Is(err, social.ErrDamaged)
+	return feed.Refused(err) || errors.Is(err, feed.ErrUnauthenticated) || errors.Is(err, jobs.ErrTaken) || errors.Is(err, social.ErrDamaged)
 }
 
 func (s *Store) failed(ctx context.Context, what string, err error) error {

@@ -70,8 +70,8 @@ func (s *Store) Unsuggestable(ctx context.Context, agent string, authors []strin
 	return s.page(ctx, `SELECT author FROM follows WHERE agent = $1 AND author = ANY ($2) AND gone = 0
 		UNION SELECT other FROM blocks WHERE agent = $1 AND other = ANY ($2)
 		UNION SELECT agent FROM blocks WHERE other = $1 AND agent = ANY ($2)
-		UNION SELECT id FROM authors WHERE id = ANY ($2) AND (erased > $3 OR erasing > 0)`,
-		agent, authors, social.Stamp(since))
+		UNION SELECT id FROM authors WHERE id = ANY ($2) AND (erased > $3 OR erasing > 0 OR suspended_until > $4)`,
+		agent, authors, social.Stamp(since), social.Stamp(s.opts.Clock()))
 }
 
 // friends selects agents as of $2. A scalar subquery looks up each follow back, as no planner turns
@@ -96,7 +96,7 @@ const newestAuthors = `SELECT n.author, coalesce((SELECT p.id FROM posts p WHERE
 	AND (SELECT f.gone FROM follows f WHERE f.agent = $1 AND f.author = n.author AND f.gone = 0) IS NULL
 	AND (SELECT b.at FROM blocks b WHERE b.agent = $1 AND b.other = n.author) IS NULL
 	AND (SELECT b.at FROM blocks b WHERE b.agent = n.author AND b.other = $1) IS NULL
-	AND coalesce((SELECT a.erasing FROM authors a WHERE a.id = n.author), 0) = 0
+	AND coalesce((SELECT a.erasing + CASE WHEN a.suspended_until > $4 THEN 1 ELSE 0 END FROM authors a WHERE a.id = n.author), 0) = 0
 	ORDER BY n.since DESC, n.author LIMIT $3`
 
 // NewestAuthors implements [social.Suggestions].
@@ -105,7 +105,7 @@ func (s *Store) NewestAuthors(ctx context.Context, agent string, except []string
 		return nil, err
 	}
 	err = s.snapshot(ctx, func(q *Query) {
-		list = rowsOf(q, func(a *social.NewAuthor) []any { return into(&a.Author, &a.Newest.ID) }, newestAuthors, agent, except, n)
+		list = rowsOf(q, func(a *social.NewAuthor) []any { return into(&a.Author, &a.Newest.ID) }, newestAuthors, agent, except, n, social.Stamp(s.opts.Clock()))
 		ids := convert.Each(list, func(a social.NewAuthor) string { return a.Newest.ID })
 		posts := q.records(free, ids)
 		for i, id := range ids {

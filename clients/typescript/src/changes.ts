@@ -6,13 +6,14 @@ import { Deadline, backoff, sleep, throwIfAborted, unlessAborted } from './wait.
 /** The type of a change. Later versions of the server may have others: ignore them. */
 export type ChangeType =
   | 'follow.created' | 'follow.removed' | 'like.created' | 'like.removed' | 'post.created' | 'post.updated' | 'post.deleted' | 'reply.created'
-  | 'mention.created' | 'block.created' | 'block.removed' | 'member.joined' | 'member.left' | 'invitation.created';
+  | 'mention.created' | 'block.created' | 'block.removed' | 'member.joined' | 'member.left' | 'invitation.created' | 'report.created'
+  | 'post.held' | 'post.removed' | 'post.restored';
 
 /** What a change is about. The description of GET /v1/changes has the fields of each type. */
 export interface ChangeData {
   /** When it was made, in Unix seconds. */
   at: number;
-  /** The post, or the group or event. */
+  /** The post, or the group or event, or the item that is reported. */
   id?: string;
   agent_id?: string;
   author_id?: string;

@@ -4,7 +4,7 @@ import type { CallOptions, Options } from './options.js';
 import { changes, type Change, type ChangesOptions } from './changes.js';
 import { stream, type News, type StreamOptions } from './stream.js';
 import { Transport } from './transport.js';
-import type { AgentCard, AgentPage, AgentProfile, EventsTaken, FeedEvent, FeedName, Followed, GuestPage, Likes, MutedList, NotificationPage, Page, Post, PostPage, Profile, RelatedPage, RouteCall, Suggestions, TilePage } from './types.js';
+import type { AgentCard, AgentPage, AgentProfile, AuditPage, EventsTaken, FeedEvent, FeedName, Followed, GuestPage, Likes, ModeratedFilter, ModeratedPage, ModeratedPost, ModerationAction, MutedList, NewReport, NotificationPage, Page, Post, PostPage, Profile, RelatedPage, ReportedPage, RouteCall, Suggestions, TilePage } from './types.js';
 import { newID } from './wait.js';
 
 /** One call of the feed. */
@@ -254,6 +254,46 @@ export class Client {
   }
 
   /**
+   * POST /v1/posts/{id}/report, or that of an item, an author or a circle: moderators read it. Returns
+   * false if the caller has reported it before. `not_found` for what the caller may not see.
+   */
+  async report(kind: keyof typeof reported, id: string, report: NewReport, options?: CallOptions): Promise<boolean> {
+    const { changed } = await this.#transport.do<{ changed: boolean }>(
+      { method: 'POST', path: `/v1/${reported[kind]}/${encodeURIComponent(id)}/report`, body: report, repeatable: true }, options);
+    return changed;
+  }
+
+  /** GET /v1/reports, with the admin token: what was reported, and not decided yet, or `decided`. */
+  reports(options: PageOptions & { decided?: boolean } = {}): Promise<ReportedPage> {
+    const state = options.decided ? 'decided' : undefined;
+    return this.#get(`/v1/reports${query({ state, cursor: options.cursor, limit: options.limit })}`, options);
+  }
+
+  /** POST /v1/moderation, with the admin token: holds, removes or restores a post, suspends an author, or decides reports. */
+  async moderate(action: ModerationAction, options?: CallOptions): Promise<boolean> {
+    const { changed } = await this.#transport.do<{ changed: boolean }>(
+      { method: 'POST', path: '/v1/moderation', body: action, repeatable: true }, options);
+    return changed;
+  }
+
+  /** GET /v1/moderation/posts, with the admin token: posts, regardless of their audience. The audit log says who has read them. */
+  moderatedPosts(options: PageOptions & ModeratedFilter = {}): Promise<ModeratedPage> {
+    const { author, state, since, until, cursor, limit } = options;
+    const reports = options.reported ? 'true' : undefined;
+    return this.#get(`/v1/moderation/posts${query({ author, state, reported: reports, since, until, cursor, limit })}`, options);
+  }
+
+  /** GET /v1/moderation/posts/{id} in the same way. */
+  moderatedPost(id: string, options?: CallOptions): Promise<ModeratedPost> {
+    return this.#get(`/v1/moderation/posts/${encodeURIComponent(id)}`, options);
+  }
+
+  /** GET /v1/audit, with the admin token: what moderators have done and read, the newest first. */
+  audit(options: PageOptions = {}): Promise<AuditPage> {
+    return this.#get(`/v1/audit${query({ cursor: options.cursor, limit: options.limit })}`, options);
+  }
+
+  /**
    * GET /v1/agents/{agent_id}/suggestions: up to `limit` authors whom the agent may want to
    * follow, best first; fewer only if there are no others.
    */
@@ -363,6 +403,9 @@ export class Client {
 
 /** The default timeout of a post with images, in milliseconds. */
 const uploadTimeout = 120_000;
+
+/** The parts of paths of what can be reported. */
+const reported = { post: 'posts', item: 'items', author: 'authors', circle: 'circles' } as const;
 
 const postPath = (id: string) => `/v1/posts/${encodeURIComponent(id)}`;
 const agentPath = (id: string) => `/v1/agents/${encodeURIComponent(id)}`;

@@ -336,7 +336,7 @@ export interface paths {
          * Read an image
          * @description Everybody can read an image of a public post, and any cache may store it for a year. An
          *     image of another post is returned only to those who may see the post, and must not be
-         *     cached; all others get 404. Ranges and `If-None-Match` are supported. The image with a
+         *     cached, and to moderators with the admin token (the audit log has it); all others get 404. Ranges and `If-None-Match` are supported. The image with a
          *     given key never changes.
          */
         get: operations["getImage"];
@@ -1397,6 +1397,304 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/posts/{id}/report": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description The post's id.
+                 * @example post:0064dcbdbd86c03f2a9c1e77b04d5d
+                 */
+                id: components["parameters"]["PostID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Report a post or a reply
+         * @description Moderators read it with `GET /v1/reports`. An agent reports a thing once: repeating the call changes nothing, not
+         *     even the reason. What the agent may not see is answered like what does not exist. The report is erased with the
+         *     agent, who may send it even if it is suspended.
+         */
+        post: operations["reportPost"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/items/{id}/report": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description The id of an item that is no post. Of an id that ends in `/report`, the slash is escaped as `%2F`.
+                 * @example doc_9527
+                 */
+                id: components["schemas"]["ItemID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Report an item
+         * @description Moderators read it with `GET /v1/reports`. An agent reports a thing once: repeating the call changes nothing, not
+         *     even the reason. What the agent may not see is answered like what does not exist. The report is erased with the
+         *     agent, who may send it even if it is suspended.
+         */
+        post: operations["reportItem"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/authors/{id}/report": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description The author's id.
+                 * @example u_2
+                 */
+                id: components["schemas"]["AgentOrCaller"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Report an author
+         * @description Moderators read it with `GET /v1/reports`. An agent reports a thing once: repeating the call changes nothing, not
+         *     even the reason. What the agent may not see is answered like what does not exist. The report is erased with the
+         *     agent, who may send it even if it is suspended.
+         */
+        post: operations["reportAuthor"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/circles/{id}/report": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description The id of a group or an event that the agent is in, or is invited to.
+                 * @example hiking
+                 */
+                id: components["schemas"]["AgentID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Report a group or an event
+         * @description Moderators read it with `GET /v1/reports`. An agent reports a thing once: repeating the call changes nothing, not
+         *     even the reason. What the agent may not see is answered like what does not exist. The report is erased with the
+         *     agent, who may send it even if it is suspended.
+         */
+        post: operations["reportCircle"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/reports": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what agents have reported
+         * @description One entry for each post, item, author or group, with the number of agents who have reported it and their newest
+         *     reports; the one with the latest report first. An entry is open until a moderator acts on the object with
+         *     `POST /v1/moderation`, and again when another agent reports it.
+         */
+        get: operations["getReports"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/moderation": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Decide about a post, an author or a report
+         * @description | action | of | |
+         *     |---|---|---|
+         *     | `hold` | a post or a reply | Nobody but its author sees it, anywhere, until it is restored or removed. The author sees `held` in `in_feed.removed`, with the reason |
+         *     | `remove` | the same | The same, without `held` |
+         *     | `restore` | the same | Its audience sees it again |
+         *     | `suspend` | an author | Until `until`, the agent's public writes get 403 with the reason and the time, and no feed, trending or suggestion shows its posts; who follows it sees them in the timeline |
+         *     | `lift` | an author | Ends a suspension |
+         *     | `dismiss` | all | Only decides the reports |
+         *
+         *     Each action decides the open reports about the object, and is written to the audit log in the same transaction.
+         *     Repeating one changes nothing but the log. To remove an item use `DELETE /v1/items/{id}`, for a group
+         *     `DELETE /v1/circles/{id}`, and then `dismiss`.
+         */
+        post: operations["moderate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/moderation/posts": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List posts, regardless of their audience
+         * @description The newest first: of all authors those made on this server, or the posts and replies of one author, those
+         *     that were reported, and those that are held or removed, also of other servers. The audit log says who has read
+         *     the list.
+         */
+        get: operations["getModeratedPosts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/moderation/posts/{id}": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description The post's id.
+                 * @example post:0064dcbdbd86c03f2a9c1e77b04d5d
+                 */
+                id: components["parameters"]["PostID"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read a post, regardless of its audience
+         * @description With its audience as it is without the moderators' decision. The audit log says who has read it. The admin token
+         *     also opens its images, which is logged, too.
+         */
+        get: operations["getModeratedPost"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/audit": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the audit log
+         * @description What moderators have done and read, the newest first. Entries are never changed and are kept for ever, except that
+         *     the erasure of an agent removes its id and the reasons from entries about it.
+         */
+        get: operations["getAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/graph/events": {
         parameters: {
             query?: never;
@@ -2345,11 +2643,12 @@ export interface paths {
          *     A change has `cursor`, `type` and `data`. The types are follow.created, follow.removed,
          *     like.created, like.removed, post.created, post.updated (an edit, or another report of a post),
          *     post.deleted, reply.created, mention.created, block.created, block.removed, member.joined,
-         *     member.left (of groups and events) and invitation.created; later versions may have others. The
+         *     member.left (of groups and events), invitation.created, report.created, post.held, post.removed and
+         *     post.restored (by moderators); later versions may have others. The
          *     fields of `data` are: `at`, when it was made, in Unix seconds; `id`, the post, or the group or
-         *     event; `agent_id`, who follows, likes, blocks, joins or leaves, who is mentioned or invited, or
+         *     event, or the item that is reported; `agent_id`, who follows, likes, blocks, joins, leaves or reports, who is mentioned or invited, or
          *     the author of the post that a reply answers; `author_id`, who is followed, or the author of the
-         *     post, left out if it ended because its author was erased; `other_id`, who is blocked;
+         *     post, left out if it ended because its author was erased; `other_id`, who is blocked or reported;
          *     `owner_id`, who owns the group of an invitation; `reply_to`, the post that a reply answers.
          *
          *     Changes are kept for `changes.retention` (3 days); 403 if that is 0.
@@ -3036,6 +3335,123 @@ export interface components {
             marker: number;
             /** @description Whether something in it is newer than what the agent has seen. */
             unread: boolean;
+        };
+        /**
+         * @description Why something is reported.
+         * @enum {string}
+         */
+        ReportReason: "spam" | "harassment" | "hate" | "violence" | "sexual" | "self_harm" | "illegal" | "misinformation" | "impersonation" | "other";
+        NewReport: {
+            reason: components["schemas"]["ReportReason"];
+            /** @description What moderators should know. */
+            details?: string;
+        };
+        ModerationObject: {
+            /**
+             * @description `post`, also for a reply; `circle` for a group or an event.
+             * @enum {string}
+             */
+            kind: "post" | "item" | "author" | "circle";
+            id: string;
+        };
+        ModerationAction: {
+            object: components["schemas"]["ModerationObject"];
+            /** @enum {string} */
+            action: "hold" | "remove" | "restore" | "suspend" | "lift" | "dismiss";
+            /** @description The author of the post, or the suspended agent, sees it. */
+            reason?: string;
+            /**
+             * Format: int64
+             * @description The end of a suspension, in Unix seconds. Only for `suspend`, and in the future.
+             */
+            until?: number;
+        };
+        ReportedPage: {
+            objects: components["schemas"]["ReportedObject"][];
+            /** @description The `cursor` for the next page. Null on the last page. */
+            next_cursor: string | null;
+        };
+        ReportedObject: {
+            /** @enum {string} */
+            kind: "post" | "item" | "author" | "circle";
+            id: string;
+            /** @description Whether somebody has reported it since it was decided. */
+            open: boolean;
+            /**
+             * Format: int64
+             * @description The number of agents who have reported it.
+             */
+            count: number;
+            /** @description How many gave each reason. */
+            reasons: {
+                [key: string]: number;
+            };
+            /**
+             * Format: int64
+             * @description When it was reported last, in Unix seconds.
+             */
+            latest: number;
+            /** @description The last action about it. Absent if there was none. */
+            decision?: string;
+            /**
+             * Format: int64
+             * @description Unix seconds. Absent with `decision`.
+             */
+            decided_at?: number;
+            /** @description The newest reports. */
+            reports: components["schemas"]["ReportedObjectReportsEntry"][];
+        };
+        ModeratedPage: {
+            posts: components["schemas"]["ModeratedPost"][];
+            /** @description The `cursor` for the next page. Null on the last page. */
+            next_cursor: string | null;
+        };
+        ModeratedPost: {
+            id: components["schemas"]["PostID"];
+            author: components["schemas"]["AgentID"];
+            /**
+             * Format: int64
+             * @description Unix seconds.
+             */
+            created_at: number;
+            /**
+             * Format: int64
+             * @description Unix seconds. Absent if it was not edited.
+             */
+            edited_at?: number;
+            caption: string;
+            tags?: string[];
+            images?: components["schemas"]["ModeratedPostImagesEntry"][];
+            mentions?: components["schemas"]["AgentID"][];
+            reply_to?: components["schemas"]["PostID"];
+            root?: components["schemas"]["PostID"];
+            audience: components["schemas"]["ModeratedPostAudience"];
+            /**
+             * @description What moderators have decided. Absent for nothing.
+             * @enum {string}
+             */
+            state?: "held" | "removed";
+            /** @description The reason of the decision. */
+            reason?: string;
+            /** Format: int64 */
+            likes: number;
+            /** Format: int64 */
+            comments: number;
+            /**
+             * Format: int64
+             * @description The number of agents who have reported it.
+             */
+            reports: number;
+            /**
+             * Format: int64
+             * @description When its author's suspension ends, in Unix seconds. Absent if it is not suspended.
+             */
+            author_suspended_until?: number;
+        };
+        AuditPage: {
+            entries: components["schemas"]["AuditPageEntriesEntry"][];
+            /** @description The `cursor` for the next page. Null on the last page. */
+            next_cursor: string | null;
         };
         /** @description All fields are optional. `{}` is the profile of an unknown reader. */
         Profile: {
@@ -3941,8 +4357,10 @@ export interface components {
              * @description Unix seconds.
              */
             at: number;
-            /** @description The group that it was removed from. Absent for a reply that was removed from its thread. */
+            /** @description The group that it was removed from. Absent for a reply that was removed from its thread, and for what moderators hide. */
             circle?: components["schemas"]["AgentID"];
+            /** @description True if moderators have hidden the post until they decide. Absent otherwise. */
+            held?: boolean;
         };
         /** @description Facts about the post for this reader. Absent in calls without an agent. */
         PostInFeed: {
@@ -3979,7 +4397,7 @@ export interface components {
             circles?: components["schemas"]["PostInFeedCirclesEntry"][];
             /**
              * @description Only for the author: by whom the post was removed from a group, or the reply from its
-             *     thread. Absent if it was not.
+             *     thread, or that moderators hold or have removed it. Absent if it was not.
              */
             removed?: components["schemas"]["PostInFeedRemovedEntry"][];
             /** @description Whether `source` is `promoted`. */
@@ -4013,6 +4431,48 @@ export interface components {
         NotificationCircle: {
             id: components["schemas"]["AgentID"];
             name: string;
+        };
+        ReportedObjectReportsEntry: {
+            agent: components["schemas"]["AgentID"];
+            reason: components["schemas"]["ReportReason"];
+            details?: string;
+            /**
+             * Format: int64
+             * @description Unix seconds.
+             */
+            at: number;
+        };
+        ModeratedPostImagesEntry: {
+            /** @description A path of this server. */
+            url: string;
+            thumbnail: string;
+            /** Format: int64 */
+            width: number;
+            /** Format: int64 */
+            height: number;
+            color: string;
+            alt: string;
+        };
+        /** @description Empty for a reply, which has the audience of its root post. */
+        ModeratedPostAudience: {
+            public?: boolean;
+            followers?: boolean;
+            circles?: string[];
+        };
+        AuditPageEntriesEntry: {
+            /** Format: int64 */
+            seq: number;
+            /**
+             * Format: int64
+             * @description Unix seconds.
+             */
+            at: number;
+            /** @description `admin:` and the beginning of the SHA-256 hash of the admin token, or `demo`. */
+            who: string;
+            /** @enum {string} */
+            action: "hold" | "remove" | "restore" | "suspend" | "lift" | "dismiss" | "read" | "list";
+            object: components["schemas"]["ModerationObject"];
+            reason?: string;
         };
         ProfileMutedWordsEntry: {
             term: components["schemas"]["MutedTerm"];
@@ -5173,6 +5633,34 @@ export interface components {
             /** @constant */
             msg: "success";
             data: components["schemas"]["GetMutedNotificationsAnswerData"];
+        };
+        GetReportsAnswer: {
+            /** @constant */
+            code: 0;
+            /** @constant */
+            msg: "success";
+            data: components["schemas"]["ReportedPage"];
+        };
+        GetModeratedPostsAnswer: {
+            /** @constant */
+            code: 0;
+            /** @constant */
+            msg: "success";
+            data: components["schemas"]["ModeratedPage"];
+        };
+        GetModeratedPostAnswer: {
+            /** @constant */
+            code: 0;
+            /** @constant */
+            msg: "success";
+            data: components["schemas"]["ModeratedPost"];
+        };
+        GetAuditAnswer: {
+            /** @constant */
+            code: 0;
+            /** @constant */
+            msg: "success";
+            data: components["schemas"]["AuditPage"];
         };
         PostGraphEventsAnswer: {
             /** @constant */
@@ -8093,6 +8581,390 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    reportPost: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description The post's id.
+                 * @example post:0064dcbdbd86c03f2a9c1e77b04d5d
+                 */
+                id: components["parameters"]["PostID"];
+            };
+            cookie?: never;
+        };
+        /** @description At most 8 KiB. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewReport"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Changed"];
+            400: components["responses"]["BadBodyOrID"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["WrongType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    reportItem: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description The id of an item that is no post. Of an id that ends in `/report`, the slash is escaped as `%2F`.
+                 * @example doc_9527
+                 */
+                id: components["schemas"]["ItemID"];
+            };
+            cookie?: never;
+        };
+        /** @description At most 8 KiB. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewReport"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Changed"];
+            400: components["responses"]["BadBodyOrID"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["WrongType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    reportAuthor: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description The author's id.
+                 * @example u_2
+                 */
+                id: components["schemas"]["AgentOrCaller"];
+            };
+            cookie?: never;
+        };
+        /** @description At most 8 KiB. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewReport"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Changed"];
+            400: components["responses"]["BadBodyOrID"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["WrongType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    reportCircle: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description The id of a group or an event that the agent is in, or is invited to.
+                 * @example hiking
+                 */
+                id: components["schemas"]["AgentID"];
+            };
+            cookie?: never;
+        };
+        /** @description At most 8 KiB. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewReport"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Changed"];
+            400: components["responses"]["BadBodyOrID"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["WrongType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getReports: {
+        parameters: {
+            query?: {
+                /** @description `open`, or `decided` for those that were. */
+                state?: "open" | "decided" | "";
+                /**
+                 * @description The `next_cursor` of an earlier response.
+                 * @example 1772791200000000:author:u_1
+                 */
+                cursor?: string;
+                /** @description Maximum number of entries of the page. */
+                limit?: number;
+            };
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of reported objects. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["CallID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetReportsAnswer"];
+                };
+            };
+            /** @description A parameter is invalid. Do not retry the call unchanged. */
+            400: {
+                headers: {
+                    "X-Request-ID": components["headers"]["CallID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    moderate: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 8 KiB. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ModerationAction"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Changed"];
+            400: components["responses"]["BadBodyOrID"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["WrongType"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getModeratedPosts: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only posts by this author.
+                 * @example u_1
+                 */
+                author?: string;
+                /** @description Only posts that moderators hold, or have removed. */
+                state?: "held" | "removed" | "";
+                /** @description Only posts that were reported. */
+                reported?: boolean;
+                /** @description Only posts created at this time or later, in Unix seconds. */
+                since?: number;
+                /** @description Only posts created before this time, in Unix seconds. */
+                until?: number;
+                /**
+                 * @description The `next_cursor` of an earlier response.
+                 * @example post:0064dcbdbd86c03f2a9c1e77b04d5d:1772791200
+                 */
+                cursor?: string;
+                /** @description Maximum number of entries of the page. */
+                limit?: number;
+            };
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of posts. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["CallID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetModeratedPostsAnswer"];
+                };
+            };
+            400: components["responses"]["BadPage"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getModeratedPost: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description The post's id.
+                 * @example post:0064dcbdbd86c03f2a9c1e77b04d5d
+                 */
+                id: components["parameters"]["PostID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The post. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["CallID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetModeratedPostAnswer"];
+                };
+            };
+            400: components["responses"]["BadBodyOrID"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getAudit: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The `next_cursor` of an earlier response.
+                 * @example 2
+                 */
+                cursor?: string;
+                /** @description Maximum number of entries of the page. */
+                limit?: number;
+            };
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the audit log. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["CallID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetAuditAnswer"];
+                };
+            };
+            /** @description A parameter is invalid. Do not retry the call unchanged. */
+            400: {
+                headers: {
+                    "X-Request-ID": components["headers"]["CallID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
         };

@@ -101,6 +101,33 @@ export type NotificationPage = Data<'/v1/agents/{agent_id}/notifications', 'get'
 /** A group of notifications: "ana and 4 others liked your post". */
 export type Notification = NotificationPage['notifications'][number];
 
+/** A report of a post, an item, an author or a group: `{ reason: 'spam' }`. */
+export type NewReport = paths['/v1/posts/{id}/report']['post']['requestBody']['content']['application/json'];
+
+/** A page of what was reported, what was reported last first. */
+export type ReportedPage = Data<'/v1/reports', 'get'>;
+
+/** What a moderator does about an object. */
+export type ModerationAction = paths['/v1/moderation']['post']['requestBody']['content']['application/json'];
+
+/** A page of posts as moderators see them, the newest first. */
+export type ModeratedPage = Data<'/v1/moderation/posts', 'get'>;
+
+/** A post as moderators see it, regardless of its audience. */
+export type ModeratedPost = Data<'/v1/moderation/posts/{id}', 'get'>;
+
+/** Selects posts for moderators. Times are Unix seconds, of the creation. */
+export interface ModeratedFilter {
+  author?: string | undefined;
+  state?: 'held' | 'removed' | undefined;
+  reported?: boolean | undefined;
+  since?: number | undefined;
+  until?: number | undefined;
+}
+
+/** A page of the audit log, the newest entries first. */
+export type AuditPage = Data<'/v1/audit', 'get'>;
+
 /** An act of the reader on an item or a post. `hide` also mutes it for the reader permanently. */
 export type FeedEvent = {
   type: 'click' | 'like' | 'dislike' | 'hide';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Feed, isPost } from '@freshet/client';
+import { Client, Feed, isPost } from '@freshet/client';
+import { adminToken } from '../tools/server.js';
 import { connect, serve, store } from './helpers.js';
 
 const { server, network } = await serve();
@@ -126,4 +127,23 @@ test('a group has a page, and its owner removes posts', async () => {
   await assert.rejects(owner.post(id), { kind: 'not_found', status: 404 });
   const [removed] = (await member.post(id)).in_feed.removed ?? [];
   assert.equal(removed?.reason, 'off topic');
+});
+
+test('reports are read and decided by moderators alone', async () => {
+  const reader = connect(server.url, 'reports_reader');
+  const author = connect(server.url, 'reports_author');
+  const post = await author.createPost({ caption: 'Buy now' });
+  assert.equal(await reader.report('post', post.id, { reason: 'spam', details: 'again' }), true);
+  assert.equal(await reader.report('post', post.id, { reason: 'other' }), false, 'once');
+  await assert.rejects(reader.report('post', 'post:none', { reason: 'spam' }), { kind: 'not_found' });
+  const moderator = new Client({ server: server.url, headers: { 'X-Admin-Token': adminToken } });
+  const [reported] = (await moderator.reports({ limit: 1 })).objects;
+  assert.deepEqual([reported?.id, reported?.count, reported?.reports[0]?.details], [post.id, 1, 'again']);
+  assert.equal(await moderator.moderate({ object: { kind: 'post', id: post.id }, action: 'hold', reason: 'checked' }), true);
+  await assert.rejects(reader.post(post.id), { kind: 'not_found' });
+  assert.equal((await author.post(post.id)).in_feed.removed?.[0]?.held, true);
+  assert.equal((await moderator.moderatedPost(post.id)).state, 'held');
+  assert.equal((await moderator.moderatedPosts({ author: 'reports_author', state: 'held' })).posts.length, 1);
+  assert.equal((await moderator.audit({ limit: 1 })).entries[0]?.action, 'list');
+  await assert.rejects(reader.reports(), { kind: 'forbidden' });
 });

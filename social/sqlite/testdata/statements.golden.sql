@@ -14,10 +14,37 @@ SELECT ? - 1000000;
 -- Query.circle
 SELECT c.owner, c.name, c.size, c.kind, c.post, c.history, c.members_visible_to, c.until, put, dropped, replaced, joined, posted, reported, told, coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = c.owner), 0) FROM circles c WHERE id = ?;
 
+-- Query.moderatedPosts
+SELECT p.id, coalesce(m.state, 0), coalesce(m.reach, 0),
+		(SELECT json_group_array(mc.circle) FROM moderated_circles mc WHERE mc.post = p.id AND mc.circle <> '' ORDER BY mc.circle),
+		coalesce((SELECT rm.reason FROM removals rm WHERE rm.post = p.id AND rm.circle = '*'), ''),
+		(SELECT count(*) FROM reports r WHERE r.kind = 'post' AND r.object = p.id), coalesce(a.suspended_until, 0), p.created > coalesce((SELECT e.erased FROM authors e WHERE e.id = p.author), 0)
+	AND (p.root = '' OR EXISTS (SELECT 1 FROM posts x WHERE x.id = p.root AND x.gone = 0 AND x.deleted < p.root_life
+		AND x.created > coalesce((SELECT e.erased FROM authors e WHERE e.id = x.author), 0)))
+		FROM posts p LEFT JOIN moderated m ON m.post = p.id LEFT JOIN authors a ON a.id = p.author WHERE p.id IN (SELECT value FROM json_each(?));
+
+-- Query.moderatedPosts, for a list of one
+SELECT p.id, coalesce(m.state, 0), coalesce(m.reach, 0),
+		(SELECT json_group_array(mc.circle) FROM moderated_circles mc WHERE mc.post = p.id AND mc.circle <> '' ORDER BY mc.circle),
+		coalesce((SELECT rm.reason FROM removals rm WHERE rm.post = p.id AND rm.circle = '*'), ''),
+		(SELECT count(*) FROM reports r WHERE r.kind = 'post' AND r.object = p.id), coalesce(a.suspended_until, 0), p.created > coalesce((SELECT e.erased FROM authors e WHERE e.id = p.author), 0)
+	AND (p.root = '' OR EXISTS (SELECT 1 FROM posts x WHERE x.id = p.root AND x.gone = 0 AND x.deleted < p.root_life
+		AND x.created > coalesce((SELECT e.erased FROM authors e WHERE e.id = x.author), 0)))
+		FROM posts p LEFT JOIN moderated m ON m.post = p.id LEFT JOIN authors a ON a.id = p.author WHERE p.id = ?;
+
+-- Query.readReports
+SELECT agent, reason, details, at / 1000000 FROM reports WHERE kind = ? AND object = ? ORDER BY at DESC, agent LIMIT +?;
+
+-- Query.readReports
+SELECT reason, count(*) FROM reports WHERE kind = ? AND object = ? GROUP BY reason;
+
 -- Query.role
 SELECT
 			EXISTS (SELECT 1 FROM members WHERE circle = $1 AND agent = $2 AND gone = 0 AND at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $2), 0)),
 			EXISTS (SELECT 1 FROM circles c JOIN invitations i ON i.circle = c.id AND i.agent = $2 WHERE c.id = $1 AND i.at > c.dropped AND i.at > (SELECT coalesce(max(e.erased_agent), 0) FROM authors e WHERE e.id IN (i.agent, c.owner)));
+
+-- Store.Audit
+SELECT seq, at, who, action, kind, object, reason FROM audit WHERE seq < $1 OR $1 = 0 ORDER BY seq DESC LIMIT +$2;
 
 -- Store.Author
 SELECT name, image_url, bio, has_card, followers, following, erased, suggest_from_follows FROM authors WHERE id = ?;
@@ -152,6 +179,17 @@ SELECT q.author, q.created_at, q.id FROM posts q
 		AND (q.created_at, q.id) > ($3, $4) AND q.author = $1
 		ORDER BY q.created_at ASC, q.id ASC LIMIT +$5;
 
+-- Store.Report
+INSERT INTO reported AS k (kind, object, open, latest, decision, decided) VALUES (?, ?, true, ?, '', 0)
+			ON CONFLICT (kind, object) DO UPDATE SET open = true, latest = max(k.latest, excluded.latest);
+
+-- Store.Report
+INSERT INTO reports (kind, object, agent, reason, details, at) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING;
+
+-- Store.Reported
+SELECT k.kind, k.object, k.open, k.latest, k.decision, k.decided FROM reported k WHERE k.open = (0 < ?) AND (k.latest, k.kind, k.object) < (?, ?, ?)
+			ORDER BY k.latest DESC, k.kind DESC, k.object DESC LIMIT +?;
+
 -- Store.ReserveFiles
 INSERT INTO files (key, post, state) SELECT j.value, $2, $3 FROM (SELECT value AS value FROM json_each($1)) j WHERE true ON CONFLICT DO NOTHING;
 
@@ -174,13 +212,13 @@ DELETE FROM mutes WHERE agent = ? AND kind = ? AND id = ?;
 SELECT author FROM follows WHERE agent = $1 AND author IN (SELECT value FROM json_each($2)) AND gone = 0
 		UNION SELECT other FROM blocks WHERE agent = $1 AND other IN (SELECT value FROM json_each($2))
 		UNION SELECT agent FROM blocks WHERE other = $1 AND agent IN (SELECT value FROM json_each($2))
-		UNION SELECT id FROM authors WHERE id IN (SELECT value FROM json_each($2)) AND (erased > $3 OR erasing > 0);
+		UNION SELECT id FROM authors WHERE id IN (SELECT value FROM json_each($2)) AND (erased > $3 OR erasing > 0 OR suspended_until > $4);
 
 -- Store.Unsuggestable, for a list of one
 SELECT author FROM follows WHERE agent = $1 AND author = $2 AND gone = 0
 		UNION SELECT other FROM blocks WHERE agent = $1 AND other = $2
 		UNION SELECT agent FROM blocks WHERE other = $1 AND agent = $2
-		UNION SELECT id FROM authors WHERE id = $2 AND (erased > $3 OR erasing > 0);
+		UNION SELECT id FROM authors WHERE id = $2 AND (erased > $3 OR erasing > 0 OR suspended_until > $4);
 
 -- Store.UnusedFiles
 SELECT key FROM files WHERE post = ? AND state = ?;
@@ -199,6 +237,12 @@ DELETE FROM mutes WHERE agent = ?;
 
 -- Store.erase
 DELETE FROM suggestions WHERE agent = ?;
+
+-- Store.erase
+UPDATE audit SET object = '', reason = '' WHERE kind = 'author' AND object = ?;
+
+-- Store.erase
+UPDATE authors SET suspended_for = '' WHERE id = ? AND suspended_for <> '';
 
 -- Store.erase
 UPDATE removals SET agent = '', reason = '' WHERE agent = ? AND agent <> '';
@@ -236,15 +280,18 @@ SELECT coalesce(max(max(since, joined)), 0) FROM members WHERE circle = ? AND go
 UPDATE members SET joined = at, since = CASE WHEN $2 THEN at ELSE CAST($3 AS bigint) END WHERE circle = $1 AND gone = 0;
 
 -- Tx.agents
-SELECT id, followers, following, delivery, card_at, erased, erased_agent
+SELECT id, followers, following, delivery, card_at, erased, erased_agent, suspended_until, suspended_for
 		FROM authors WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id;
 
 -- Tx.agents, for a list of one
-SELECT id, followers, following, delivery, card_at, erased, erased_agent
+SELECT id, followers, following, delivery, card_at, erased, erased_agent, suspended_until, suspended_for
 		FROM authors WHERE id = ? ORDER BY id;
 
 -- Tx.answered
 SELECT EXISTS (SELECT 1 FROM posts WHERE root = ? AND root <> '' AND gone = 0);
+
+-- Tx.audit
+INSERT INTO audit (at, who, action, kind, object, reason) VALUES (?, ?, ?, ?, ?, ?);
 
 -- Tx.block
 DELETE FROM invitations WHERE agent = $1
@@ -260,6 +307,9 @@ SELECT other FROM blocks WHERE agent = $1 AND other IN (SELECT value FROM json_e
 -- Tx.blockedAmong, for a list of one
 SELECT other FROM blocks WHERE agent = $1 AND other = $2
 		UNION SELECT agent FROM blocks WHERE other = $1 AND agent = $2 ORDER BY 1;
+
+-- Tx.checkActor
+SELECT suspended_until, suspended_for, erased_agent FROM authors WHERE id = ?;
 
 -- Tx.checkCircles
 SELECT c.owner, c.name, c.size, c.kind, c.post, c.history, c.members_visible_to, c.until, c.id, c.put,
@@ -289,6 +339,9 @@ INSERT INTO post_circles (post, circle, author, created_at, incarnation)
 INSERT INTO post_circles (post, circle, author, created_at, incarnation)
 		SELECT p.id, '', p.author, p.created_at, 0 FROM posts p WHERE p.id = ? ON CONFLICT DO NOTHING;
 
+-- Tx.decideReports
+UPDATE reported SET open = false, decision = $3, decided = $4 WHERE kind = $1 AND object = $2 AND open;
+
 -- Tx.delete
 SELECT count(*) FROM likes WHERE post = ? AND incarnation > ?;
 
@@ -301,6 +354,18 @@ DELETE FROM invitations WHERE circle = ?;
 -- Tx.ended
 INSERT INTO revived (post, author) VALUES (?, ?) ON CONFLICT (post) DO UPDATE SET author = excluded.author;
 
+-- Tx.forgetModeration
+DELETE FROM moderated WHERE post IN (SELECT value FROM json_each(?));
+
+-- Tx.forgetModeration
+DELETE FROM moderated_circles WHERE post IN (SELECT value FROM json_each(?));
+
+-- Tx.forgetModeration, for a list of one
+DELETE FROM moderated WHERE post = ?;
+
+-- Tx.forgetModeration, for a list of one
+DELETE FROM moderated_circles WHERE post = ?;
+
 -- Tx.forgetRemovals
 DELETE FROM removals WHERE post IN (SELECT value FROM json_each(?));
 
@@ -312,6 +377,18 @@ DELETE FROM removals WHERE post = ?;
 
 -- Tx.forgetRemovals, for a list of one
 UPDATE posts SET removed = $2 WHERE id = $1;
+
+-- Tx.forgetReports
+DELETE FROM reported WHERE kind = 'post' AND object IN (SELECT value FROM json_each(?));
+
+-- Tx.forgetReports
+DELETE FROM reports WHERE kind = 'post' AND object IN (SELECT value FROM json_each(?));
+
+-- Tx.forgetReports, for a list of one
+DELETE FROM reported WHERE kind = 'post' AND object = ?;
+
+-- Tx.forgetReports, for a list of one
+DELETE FROM reports WHERE kind = 'post' AND object = ?;
 
 -- Tx.giveUpFiles
 UPDATE files SET state = ? WHERE post = ?;
@@ -330,6 +407,10 @@ SELECT e.agent, e.author, coalesce(f.at, 0), coalesce(f.gone, 1), (EXISTS (SELEC
 SELECT m.agent FROM members m LEFT JOIN authors a ON a.id = m.agent
 		WHERE m.circle = ? AND m.agent <> ? AND m.gone = 0 AND m.at > coalesce(a.erased_agent, 0)
 		ORDER BY CASE WHEN m.joined > 0 THEN m.joined WHEN m.since > 1 THEN m.since ELSE m.at END, m.agent LIMIT 1;
+
+-- Tx.hidePost
+INSERT INTO moderated_circles (post, circle, author, created_at, incarnation, at, own)
+				SELECT post, circle, author, created_at, incarnation, at, own FROM post_circles WHERE post = ?;
 
 -- Tx.inMaxGroups
 SELECT agent FROM members WHERE agent IN (SELECT value FROM json_each($1)) AND agent <> $3 AND gone = 0 AND since > 0
@@ -352,6 +433,15 @@ SELECT id, kind, key, generation, priority, state, due, run_at, attempts, error,
 -- Tx.joined
 DELETE FROM invitations WHERE circle = ? AND agent IN (SELECT value FROM json_each(?));
 
+-- Tx.keepModerated
+DELETE FROM moderated_circles WHERE post = ? AND circle <> '' AND NOT (circle IN (SELECT value FROM json_each(?)));
+
+-- Tx.keepModerated
+UPDATE moderated SET reach = min(reach, $2) WHERE post = $1;
+
+-- Tx.keepModerated, for a list of one
+DELETE FROM moderated_circles WHERE post = ? AND circle <> '' AND NOT (circle = ?);
+
 -- Tx.keepRemoved
 SELECT rm.circle FROM removals rm LEFT JOIN circles c ON c.id = rm.circle WHERE rm.post = ? AND rm.incarnation > coalesce(c.dropped, 0);
 
@@ -367,11 +457,15 @@ SELECT agent, at, gone, incarnation, since, joined FROM members WHERE circle = ?
 
 -- Tx.mention
 INSERT INTO post_mentions (post, agent, author, created_at, life)
-		SELECT $1, j.value, $3, $4, CASE WHEN coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = j.value), 0) = 0 OR coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = j.value), 0) < $5 THEN coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = j.value), 0) ELSE -1 END FROM (SELECT value AS value FROM json_each($2)) j WHERE true ON CONFLICT DO NOTHING;
+		SELECT $1, j.value, $3, $4, coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = j.value), 0) FROM (SELECT value AS value FROM json_each($2)) j WHERE true ON CONFLICT DO NOTHING;
 
 -- Tx.mention
 INSERT INTO post_mentions (post, agent, author, created_at, life)
-		SELECT $1, j.value, $3, $4, coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = j.value), 0) FROM (SELECT value AS value FROM json_each($2)) j WHERE true ON CONFLICT DO NOTHING;
+		SELECT $1, j.value, $4, $5, CASE WHEN coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = j.value), 0) = 0 OR coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = j.value), 0) < $3 THEN coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = j.value), 0) ELSE -1 END FROM (SELECT value AS value FROM json_each($2)) j WHERE true ON CONFLICT DO NOTHING;
+
+-- Tx.mention
+INSERT INTO reply_mentions (reply, agent, life) SELECT $1, j.value, CASE WHEN coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = j.value), 0) = 0 OR coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = j.value), 0) < $3 THEN coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = j.value), 0) ELSE -1 END
+			FROM (SELECT value AS value FROM json_each($2)) j WHERE true ON CONFLICT DO NOTHING;
 
 -- Tx.mention
 INSERT INTO reply_mentions (reply, agent, life) SELECT ?, j.value, coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = j.value), 0)
@@ -379,6 +473,16 @@ INSERT INTO reply_mentions (reply, agent, life) SELECT ?, j.value, coalesce((SEL
 
 -- Tx.mentionNobody
 INSERT INTO reply_mentions (reply, agent, life) SELECT post, agent, life FROM post_mentions WHERE post = ? ON CONFLICT DO NOTHING;
+
+-- Tx.moderatePost
+INSERT INTO moderated (post, state, removed, reach) VALUES (?, ?, ?, ?) ON CONFLICT (post) DO UPDATE SET state = excluded.state;
+
+-- Tx.moderatePost
+INSERT INTO removals (post, circle, removed_by, agent, reason, at, incarnation) VALUES (?, '*', ?, '', ?, ?, 0)
+			ON CONFLICT (post, circle) DO UPDATE SET removed_by = excluded.removed_by, reason = excluded.reason, at = excluded.at;
+
+-- Tx.moderatePost
+SELECT state, removed, reach FROM moderated WHERE post = ?;
 
 -- Tx.mute
 INSERT INTO mutes (agent, kind, id, until) VALUES (?, ?, ?, ?)
@@ -488,6 +592,9 @@ SELECT agent FROM suggestions WHERE at <= ? ORDER BY at LIMIT +?;
 DELETE FROM suggestions WHERE agent = ? AND at <= ?;
 
 -- Tx.putCircle
+UPDATE moderated_circles SET own = true WHERE author = ? AND circle = ? AND incarnation > ? AND NOT own;
+
+-- Tx.putCircle
 UPDATE post_circles SET own = true WHERE author = ? AND circle = ? AND incarnation > ? AND NOT own;
 
 -- Tx.refuse
@@ -519,6 +626,23 @@ SELECT coalesce(max(deleted), 0) FROM posts WHERE id IN (?, ?);
 -- Tx.resolveRoot
 SELECT id, created, reach, reply FROM posts
 		WHERE id = (SELECT CASE WHEN o.root = '' THEN o.id ELSE o.root END FROM posts o WHERE o.id = ?);
+
+-- Tx.restorePost
+DELETE FROM removals WHERE post = ? AND circle = '*';
+
+-- Tx.restorePost
+INSERT INTO post_circles (post, circle, author, created_at, incarnation, at, own)
+				SELECT post, circle, author, created_at, incarnation, at, own FROM moderated_circles WHERE post = ? ON CONFLICT DO NOTHING;
+
+-- Tx.restorePost
+INSERT INTO post_mentions (post, agent, author, created_at, life)
+				SELECT m.reply, m.agent, $2, $3, m.life FROM reply_mentions m WHERE m.reply = $1 ON CONFLICT DO NOTHING;
+
+-- Tx.restorePost
+SELECT circle FROM moderated_circles WHERE post = ? AND circle <> '';
+
+-- Tx.restorePost
+SELECT followers FROM authors WHERE id = ?;
 
 -- Tx.revived
 DELETE FROM promotions WHERE item = ?;
@@ -564,6 +688,16 @@ INSERT INTO members (circle, agent, at, gone, incarnation, since, joined) SELECT
 			FROM (SELECT value ->> 0 AS agent, value ->> 1 AS at, value ->> 2 AS gone, value ->> 3 AS incarnation, value ->> 4 AS since, value ->> 5 AS joined FROM json_each(?) LIMIT -1) d WHERE true
 			ON CONFLICT (circle, agent) DO UPDATE SET at = excluded.at, gone = excluded.gone, incarnation = excluded.incarnation, since = excluded.since,
 			joined = excluded.joined;
+
+-- Tx.setRemoved
+UPDATE moderated SET removed = max(removed, $2) WHERE post = $1;
+
+-- Tx.suspend
+INSERT INTO authors (id, suspended_until, suspended_for) VALUES (?, ?, ?)
+		ON CONFLICT (id) DO UPDATE SET suspended_until = excluded.suspended_until, suspended_for = excluded.suspended_for;
+
+-- Tx.suspend
+SELECT suspended_until, suspended_for FROM authors WHERE id = ?;
 
 -- Tx.unblock
 DELETE FROM blocks WHERE agent = ? AND other = ?;
@@ -655,7 +789,7 @@ SELECT a.id, a.name, a.image_url, a.followers, a.following,
 	EXISTS (SELECT 1 FROM blocks b WHERE b.agent = $1 AND b.other = a.id), EXISTS (SELECT 1 FROM blocks b WHERE b.agent = a.id AND b.other = $1) FROM authors a WHERE a.id = $2;
 
 -- asking.authorsReading
-SELECT j.value, coalesce(a.name, ''), coalesce(a.image_url, ''), coalesce(a.erased, 0),
+SELECT j.value, coalesce(a.name, ''), coalesce(a.image_url, ''), coalesce(a.erased, 0), coalesce(a.suspended_until, 0),
 			coalesce((SELECT f.at FROM follows f WHERE f.agent = $1 AND f.author = j.value AND f.gone = 0 AND f.at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0)), 0),
 			(EXISTS (SELECT 1 FROM blocks b WHERE b.agent = $1 AND b.other = j.value) OR EXISTS (SELECT 1 FROM blocks b WHERE b.agent = j.value AND b.other = $1))
 			FROM (SELECT value AS value FROM json_each($2)) j LEFT JOIN authors a ON a.id = j.value;
@@ -727,7 +861,7 @@ SELECT p.author, p.origin, p.reach, p.reply, p.react, coalesce(a.delivery, 'push
 		WHERE l.post = p.id AND l.agent = p.author AND l.incarnation > p.deleted) THEN 1 ELSE 0 END,
 	CASE WHEN p.comments_here > 0 THEN p.repliers - CASE WHEN p.comments_here > 0 AND EXISTS (SELECT 1 FROM posts o
 		WHERE o.root = p.id AND o.root <> '' AND o.gone = 0 AND o.removed < 2 AND o.root_life > p.deleted AND o.author = p.author) THEN 1 ELSE 0 END ELSE p.comments_reported END,
-		CASE WHEN p.version <> j.version THEN p.content END, coalesce(a.name, ''), coalesce(a.image_url, ''),
+		CASE WHEN p.version <> j.version THEN p.content END, coalesce(a.name, ''), coalesce(a.image_url, ''), coalesce(a.suspended_until, 0),
 		EXISTS (SELECT 1 FROM likes l WHERE l.post = p.id AND l.agent = $1 AND l.incarnation > p.deleted AND l.at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0)),
 		p.grants <> '' FROM (SELECT value ->> 0 AS id, value ->> 1 AS version, key + 1 AS i FROM json_each($2) LIMIT -1) j CROSS JOIN posts p ON p.id = j.id LEFT JOIN authors a ON a.id = p.author WHERE p.gone = 0;
 
@@ -752,7 +886,7 @@ SELECT p.author, p.origin, p.reach, p.reply, p.react, coalesce(a.delivery, 'push
 		WHERE l.post = p.id AND l.agent = p.author AND l.incarnation > p.deleted) THEN 1 ELSE 0 END,
 	CASE WHEN p.comments_here > 0 THEN p.repliers - CASE WHEN p.comments_here > 0 AND EXISTS (SELECT 1 FROM posts o
 		WHERE o.root = p.id AND o.root <> '' AND o.gone = 0 AND o.removed < 2 AND o.root_life > p.deleted AND o.author = p.author) THEN 1 ELSE 0 END ELSE p.comments_reported END,
-		CASE WHEN p.version <> 0 THEN p.content END, coalesce(a.name, ''), coalesce(a.image_url, ''),
+		CASE WHEN p.version <> 0 THEN p.content END, coalesce(a.name, ''), coalesce(a.image_url, ''), coalesce(a.suspended_until, 0),
 		EXISTS (SELECT 1 FROM likes l WHERE l.post = p.id AND l.agent = j.reader AND l.incarnation > p.deleted AND l.at > coalesce(r.erased_agent, 0)),
 		p.grants <> '' FROM (SELECT value ->> 0 AS reader, value ->> 1 AS id, key + 1 AS i FROM json_each(?) LIMIT -1) j LEFT JOIN authors r ON r.id = j.reader JOIN posts p ON p.id = j.id LEFT JOIN authors a ON a.id = p.author WHERE p.gone = 0;
 
@@ -829,6 +963,10 @@ SELECT id FROM jobs INDEXED BY jobs_by_priority WHERE state IN ('pending', 'fail
 -- dialect, for a list of one
 SELECT id FROM jobs INDEXED BY jobs_by_due WHERE state IN ('pending', 'failed') AND (run_at <= $1 OR changed > $1 + 1000000) AND ($2 = '[]' OR kind = $2) AND due <= $1 - $3 ORDER BY due, id LIMIT +$4;
 
+-- dropUnreported
+DELETE FROM reported WHERE kind = $1 AND object = $2
+	AND NOT EXISTS (SELECT 1 FROM reports r WHERE r.kind = $1 AND r.object = $2);
+
 -- dueText
 SELECT EXISTS (SELECT 1 FROM jobs WHERE state IN ('pending', 'failed') AND (run_at <= $1 OR changed > $1 + 1000000) AND ($2 = '[]' OR kind IN (SELECT value FROM json_each($2)))) OR EXISTS (SELECT 1 FROM jobs WHERE (state = 'running' AND (leased_till <= $1 OR changed > $1 + 1000000)));
 
@@ -865,6 +1003,8 @@ SELECT max($2,
 	coalesce((SELECT max(at) + 1 FROM likes WHERE agent = $1), 0),
 	coalesce((SELECT max(at) + 1 FROM blocks WHERE agent = $1), 0),
 	coalesce((SELECT max(at) + 1 FROM post_keys WHERE author = $1), 0),
+	coalesce((SELECT max(at) + 1 FROM reports WHERE agent = $1), 0),
+	coalesce((SELECT max(at) + 1 FROM reports WHERE kind = 'author' AND object = $1), 0),
 	coalesce((SELECT max(at) + 1 FROM changes WHERE agent = $1), 0),
 	coalesce((SELECT max(at) + 1 FROM changes WHERE other = $1 AND other <> ''), 0),
 	coalesce((SELECT max(at) + 1 FROM notifications WHERE actor = $1), 0),
@@ -980,6 +1120,15 @@ DELETE FROM refusals WHERE owner = ? AND at <= ? AND agent = ?;
 SELECT v.post FROM revived v WHERE v.author = ? AND (SELECT p.deleted >= ?
 		AND EXISTS (SELECT 1 FROM posts r WHERE r.root = v.post AND r.root <> '' AND r.gone = 0 AND r.root_life <= p.deleted) FROM posts p WHERE p.id = v.post) LIMIT +?;
 
+-- eraser.reports
+DELETE FROM reports WHERE kind = 'author' AND object = ? AND at <= ?;
+
+-- eraser.reports
+DELETE FROM reports WHERE kind = ? AND object = ? AND agent = ?;
+
+-- eraser.reports
+SELECT kind, object FROM reports WHERE agent = ? AND at <= ? LIMIT +?;
+
 -- eraser.run
 UPDATE authors SET erasing = 0 WHERE id = ? AND erased = ? AND erased_agent = ? AND erasing = ?;
 
@@ -1069,7 +1218,7 @@ SELECT n.author, coalesce((SELECT p.id FROM posts p WHERE p.author = n.author AN
 	AND (SELECT f.gone FROM follows f WHERE f.agent = $1 AND f.author = n.author AND f.gone = 0) IS NULL
 	AND (SELECT b.at FROM blocks b WHERE b.agent = $1 AND b.other = n.author) IS NULL
 	AND (SELECT b.at FROM blocks b WHERE b.agent = n.author AND b.other = $1) IS NULL
-	AND coalesce((SELECT a.erasing FROM authors a WHERE a.id = n.author), 0) = 0
+	AND coalesce((SELECT a.erasing + CASE WHEN a.suspended_until > $4 THEN 1 ELSE 0 END FROM authors a WHERE a.id = n.author), 0) = 0
 	ORDER BY n.since DESC, n.author LIMIT +$3;
 
 -- newestAuthors, for a list of one
@@ -1079,7 +1228,7 @@ SELECT n.author, coalesce((SELECT p.id FROM posts p WHERE p.author = n.author AN
 	AND (SELECT f.gone FROM follows f WHERE f.agent = $1 AND f.author = n.author AND f.gone = 0) IS NULL
 	AND (SELECT b.at FROM blocks b WHERE b.agent = $1 AND b.other = n.author) IS NULL
 	AND (SELECT b.at FROM blocks b WHERE b.agent = n.author AND b.other = $1) IS NULL
-	AND coalesce((SELECT a.erasing FROM authors a WHERE a.id = n.author), 0) = 0
+	AND coalesce((SELECT a.erasing + CASE WHEN a.suspended_until > $4 THEN 1 ELSE 0 END FROM authors a WHERE a.id = n.author), 0) = 0
 	ORDER BY n.since DESC, n.author LIMIT +$3;
 
 -- notifyText
@@ -1153,6 +1302,31 @@ DELETE FROM likes WHERE post = ?;
 -- postPurges, for a list of one
 DELETE FROM posts WHERE id = ?;
 
+-- postsToModerate
+SELECT p.id FROM posts p JOIN moderated m ON m.post = p.id WHERE p.gone = 0 AND p.created > coalesce((SELECT e.erased FROM authors e WHERE e.id = p.author), 0)
+	AND (p.root = '' OR EXISTS (SELECT 1 FROM posts x WHERE x.id = p.root AND x.gone = 0 AND x.deleted < p.root_life
+		AND x.created > coalesce((SELECT e.erased FROM authors e WHERE e.id = x.author), 0))) AND m.state = ? ORDER BY p.created_at DESC, p.id DESC LIMIT +?;
+
+-- postsToModerate
+SELECT p.id FROM posts p WHERE p.gone = 0 AND p.created > coalesce((SELECT e.erased FROM authors e WHERE e.id = p.author), 0)
+	AND (p.root = '' OR EXISTS (SELECT 1 FROM posts x WHERE x.id = p.root AND x.gone = 0 AND x.deleted < p.root_life
+		AND x.created > coalesce((SELECT e.erased FROM authors e WHERE e.id = x.author), 0))) AND (p.created_at, p.id) < (?, ?) AND p.author = ? ORDER BY p.created_at DESC, p.id DESC LIMIT +?;
+
+-- postsToModerate
+SELECT p.id FROM posts p WHERE p.gone = 0 AND p.created > coalesce((SELECT e.erased FROM authors e WHERE e.id = p.author), 0)
+	AND (p.root = '' OR EXISTS (SELECT 1 FROM posts x WHERE x.id = p.root AND x.gone = 0 AND x.deleted < p.root_life
+		AND x.created > coalesce((SELECT e.erased FROM authors e WHERE e.id = x.author), 0))) AND p.id >= 'post:0' AND p.id < 'post:1' AND p.created_at < ? AND p.id < ? ORDER BY p.id DESC LIMIT +?;
+
+-- postsToModerate
+SELECT p.id FROM posts p WHERE p.gone = 0 AND p.created > coalesce((SELECT e.erased FROM authors e WHERE e.id = p.author), 0)
+	AND (p.root = '' OR EXISTS (SELECT 1 FROM posts x WHERE x.id = p.root AND x.gone = 0 AND x.deleted < p.root_life
+		AND x.created > coalesce((SELECT e.erased FROM authors e WHERE e.id = x.author), 0))) AND p.id >= 'post:0' AND p.id < 'post:1' AND p.created_at >= ? ORDER BY p.id DESC LIMIT +?;
+
+-- postsToModerate
+SELECT p.id FROM reported k JOIN posts p ON p.id = k.object WHERE p.gone = 0 AND p.created > coalesce((SELECT e.erased FROM authors e WHERE e.id = p.author), 0)
+	AND (p.root = '' OR EXISTS (SELECT 1 FROM posts x WHERE x.id = p.root AND x.gone = 0 AND x.deleted < p.root_life
+		AND x.created > coalesce((SELECT e.erased FROM authors e WHERE e.id = x.author), 0))) AND k.kind = 'post' ORDER BY p.created_at DESC, p.id DESC LIMIT +?;
+
 -- promotionColumns
 SELECT id, item, starts, ends, weight, tags, langs FROM promotions WHERE id = ?;
 
@@ -1190,11 +1364,12 @@ DELETE FROM promotions WHERE id IN (SELECT value FROM json_each(?));
 
 -- purges
 DELETE FROM authors WHERE (id) IN (SELECT x.id FROM authors x WHERE erased > 0 AND erased_agent = 0 AND erased <= ? AND erasing = 0
-		AND has_card = false AND followers = 0 AND following = 0 AND delivery = 'push' ORDER BY erased LIMIT +?);
+		AND has_card = false AND followers = 0 AND following = 0 AND delivery = 'push' AND suspended_until = 0 ORDER BY erased LIMIT +?);
 
 -- purges
 DELETE FROM circles WHERE (id) IN (SELECT x.id FROM circles x WHERE gone > 0 AND gone <= ? AND size = 0
-		AND NOT EXISTS (SELECT 1 FROM post_circles pc WHERE pc.circle = x.id) ORDER BY gone LIMIT +?);
+		AND NOT EXISTS (SELECT 1 FROM post_circles pc WHERE pc.circle = x.id)
+		AND NOT EXISTS (SELECT 1 FROM moderated_circles pc WHERE pc.circle = x.id) ORDER BY gone LIMIT +?);
 
 -- purges
 DELETE FROM follows WHERE (agent, author) IN (SELECT x.agent, x.author FROM follows x WHERE gone > 0 AND gone <= ? ORDER BY gone LIMIT +?);
@@ -1328,6 +1503,21 @@ SELECT p.author, p.origin, p.reach, p.reply, p.react, coalesce(a.delivery, 'push
 
 -- sweepText
 DELETE FROM jobs WHERE (id) IN (SELECT x.id FROM jobs x WHERE state = 'completed' AND finished <= ? - ? ORDER BY finished LIMIT +?);
+
+-- threadThere
+SELECT p.id FROM posts p WHERE p.gone = 0 AND p.created > coalesce((SELECT e.erased FROM authors e WHERE e.id = p.author), 0)
+	AND (p.root = '' OR EXISTS (SELECT 1 FROM posts x WHERE x.id = p.root AND x.gone = 0 AND x.deleted < p.root_life
+		AND x.created > coalesce((SELECT e.erased FROM authors e WHERE e.id = x.author), 0))) AND p.author = ? ORDER BY p.created_at DESC, p.id DESC LIMIT +?;
+
+-- threadThere
+SELECT p.id FROM posts p WHERE p.gone = 0 AND p.created > coalesce((SELECT e.erased FROM authors e WHERE e.id = p.author), 0)
+	AND (p.root = '' OR EXISTS (SELECT 1 FROM posts x WHERE x.id = p.root AND x.gone = 0 AND x.deleted < p.root_life
+		AND x.created > coalesce((SELECT e.erased FROM authors e WHERE e.id = x.author), 0))) AND p.id >= 'post:0' AND p.id < 'post:1' AND p.id < ? ORDER BY p.id DESC LIMIT +?;
+
+-- threadThere
+SELECT p.id FROM posts p WHERE p.gone = 0 AND p.created > coalesce((SELECT e.erased FROM authors e WHERE e.id = p.author), 0)
+	AND (p.root = '' OR EXISTS (SELECT 1 FROM posts x WHERE x.id = p.root AND x.gone = 0 AND x.deleted < p.root_life
+		AND x.created > coalesce((SELECT e.erased FROM authors e WHERE e.id = x.author), 0))) AND p.id >= 'post:0' AND p.id < 'post:1' ORDER BY p.id DESC LIMIT +?;
 
 -- trimText
 DELETE FROM notifications WHERE (agent, kind, object, actor, post) IN (SELECT x.agent, x.kind, x.object, x.actor, x.post FROM notifications x JOIN (SELECT r.*,
