@@ -124,6 +124,13 @@ func (c *Client) AuthorPosts(ctx context.Context, id, cursor string, limit int) 
 	return call[PostPage](ctx, c, Request{Method: http.MethodGet, Path: path, Repeatable: true})
 }
 
+// Likes calls GET /v1/agents/{agent_id}/likes: the posts that the agent likes and may see, the newest like
+// first, paged as in [Client.Timeline].
+func (c *Client) Likes(ctx context.Context, cursor string, limit int) (PostPage, error) {
+	path := withPage(v1("agents", Caller, "likes"), "cursor", cursor, limit)
+	return call[PostPage](ctx, c, Request{Method: http.MethodGet, Path: path, Repeatable: true})
+}
+
 // AuthorGrid calls GET /v1/authors/{id}/posts?view=grid: the first thumbnail and the counts of each
 // post of [Client.AuthorPosts]. limit 0 is the server's default of 10.
 func (c *Client) AuthorGrid(ctx context.Context, id, cursor string, limit int) (GridPage, error) {

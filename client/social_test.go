@@ -2,6 +2,7 @@ package client_test
 
 import (
 	"net/http/httptest"
+	"slices"
 	"testing"
 	"time"
 
@@ -195,6 +196,11 @@ func TestFollowsOnRealServer(t *testing.T) {
 	}
 	require.Equal(t, want, read(func(cursor string) (client.PostPage, error) { return ben.Timeline(ctx, cursor, 2) }))
 	require.Equal(t, want, read(func(cursor string) (client.PostPage, error) { return ben.AuthorPosts(ctx, "u_1", cursor, 2) }))
+	for _, id := range slices.Backward(want) {
+		_, err := ben.LikePost(ctx, id)
+		require.NoError(t, err)
+	}
+	require.Equal(t, want, read(func(cursor string) (client.PostPage, error) { return ben.Likes(ctx, cursor, 2) }))
 	tiles, err := ben.AuthorGrid(ctx, "u_1", "", 0)
 	require.NoError(t, err)
 	require.Len(t, tiles.Items, 3)

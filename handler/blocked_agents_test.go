@@ -74,6 +74,7 @@ func naming() map[string]any {
 		"GET /v1/circles/{id}":                    get("/v1/circles/shared", "/v1/circles/first", "/v1/circles/second"),
 		"GET /v1/circles/{id}/posts":              get("/v1/circles/shared/posts", "/v1/circles/shared/posts?view=grid", "/v1/circles/first/posts", "/v1/circles/second/posts"),
 		"GET /v1/agents/{agent_id}/notifications": get("/v1/agents/{me}/notifications?limit=100", "/v1/agents/{me}/notifications?limit=1"),
+		"GET /v1/agents/{agent_id}/likes":         get("/v1/agents/{me}/likes?limit=100"),
 		"GET /v1/circles/{id}/invitations": get("/v1/circles/open-first/invitations", "/v1/circles/open-second/invitations", "/v1/circles/open-third/invitations",
 			"/v1/circles/open-third/invitations?limit=1"),
 		"GET /v1/circles/{id}/members": get("/v1/circles/shared/members", "/v1/circles/shared/members?limit=2", "/v1/circles/first/members", "/v1/circles/second/members"),

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/engine/timeline"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/social"
@@ -24,6 +25,7 @@ func (s *server) postRoutes(route router) {
 	route(http.MethodGet, post+"/replies", serveInput(s.work, reader, query(repliesQuery{pageQuery: pageQuery{Limit: engine.DefaultLimit}}), s.getReplies))
 	route(http.MethodPut, post+"/like", serve(s.gated, s.member, s.putLike))
 	route(http.MethodDelete, post+"/like", serve(s.gated, s.member, s.deleteLike))
+	route(http.MethodGet, "/v1/agents/:agent_id/likes", serveInput(s.work, s.owner("agent_id"), query(pageQuery{Limit: engine.DefaultLimit}), s.getLikes))
 }
 
 // lacksSocial marks an answer as degraded because the social store is unavailable.
@@ -198,6 +200,12 @@ func (s *server) deletePost(ctx context.Context, c *call, by string, ask *remove
 		err = store.RemovePost(ctx, id, by, "", "")
 	}
 	return empty{}, err
+}
+
+// getLikes answers GET /v1/agents/{agent_id}/likes.
+func (s *server) getLikes(ctx context.Context, _ *call, agent string, ask *pageQuery) (any, error) {
+	page, err := s.deps.Social.Timelines.Liked(ctx, timeline.LikedRequest{Agent: agent, Below: ask.position, Limit: ask.Limit})
+	return &entryPage{reader: agent, Page: page}, err
 }
 
 // putLike answers PUT /v1/posts/{id}/like. A new like is also counted as the act "like".

@@ -155,6 +155,7 @@ func matrixRoutes() map[string]any {
 		"GET /v1/posts/{id}":                   shown{"GET", "/v1/posts/{post}", "", read},
 		"PUT /v1/posts/{id}/like":              shown{"PUT", "/v1/posts/{post}/like", "", liked},
 		"DELETE /v1/posts/{id}/like":           shown{"DELETE", "/v1/posts/{post}/like", "", unliked},
+		"GET /v1/agents/{agent_id}/likes":      noPost("the posts that the agent likes and sees: server, TestVisibilityModel"),
 		"GET /v1/timeline":                     shown{"GET", "/v1/timeline?limit=100", "", timeline},
 		"GET /v1/authors/{id}/posts":           shown{"GET", "/v1/authors/author/posts?limit=100", "", func(_, reader string, p socialtest.RightsPost) int { return page(p.OnPage(reader)) }},
 		"GET /v1/authors/{id}/posts?view=grid": shown{"GET", "/v1/authors/author/posts?view=grid&limit=100", "", func(_, reader string, p socialtest.RightsPost) int { return page(p.OnPage(reader)) }},

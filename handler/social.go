@@ -41,6 +41,7 @@ type Timelines interface {
 	Author(ctx context.Context, r timeline.AuthorRequest) (timeline.Page, error)
 	Circle(ctx context.Context, r timeline.CircleRequest) (timeline.Page, error)
 	Replies(ctx context.Context, r timeline.RepliesRequest) (timeline.Page, error)
+	Liked(ctx context.Context, r timeline.LikedRequest) (timeline.Page, error)
 	Notifications(ctx context.Context, r timeline.NoticesRequest) (social.NoticePage, error)
 	Warm(ctx context.Context, agent string) error
 }

@@ -56,6 +56,10 @@ func (s storeTimelines) Replies(ctx context.Context, r timelines.RepliesRequest)
 	return timelines.New(timelines.Stores{Posts: s.store, Profiles: noProfiles{}}, timelines.Config{}).Replies(ctx, r)
 }
 
+func (s storeTimelines) Liked(ctx context.Context, r timelines.LikedRequest) (timelines.Page, error) {
+	return timelines.New(timelines.Stores{Posts: s.store}, timelines.Config{}).Liked(ctx, r)
+}
+
 func (s storeTimelines) Notifications(ctx context.Context, r timelines.NoticesRequest) (social.NoticePage, error) {
 	return timelines.New(timelines.Stores{Posts: s.store, Profiles: noProfiles{}, Notifications: s.store}, timelines.Config{}).Notifications(ctx, r)
 }

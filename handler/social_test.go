@@ -325,6 +325,10 @@ func (s shortTimelines) Circle(ctx context.Context, _ timeline.CircleRequest) (t
 	return s.Author(ctx, timeline.AuthorRequest{})
 }
 
+func (s shortTimelines) Liked(ctx context.Context, _ timeline.LikedRequest) (timeline.Page, error) {
+	return s.Timeline(ctx, timeline.Request{})
+}
+
 func (s shortTimelines) Replies(ctx context.Context, _ timeline.RepliesRequest) (timeline.Page, error) {
 	return s.Timeline(ctx, timeline.Request{})
 }
@@ -728,6 +732,10 @@ func (w waiting) Author(ctx context.Context, _ timeline.AuthorRequest) (timeline
 }
 
 func (w waiting) Circle(ctx context.Context, _ timeline.CircleRequest) (timeline.Page, error) {
+	return w.Timeline(ctx, timeline.Request{})
+}
+
+func (w waiting) Liked(ctx context.Context, _ timeline.LikedRequest) (timeline.Page, error) {
 	return w.Timeline(ctx, timeline.Request{})
 }
 

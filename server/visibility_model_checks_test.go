@@ -27,6 +27,7 @@ func (p *people) checkQuickly() {
 	switch p.rnd.IntN(6) {
 	case 5:
 		p.checkUnread(reader, p.checkNotifications(reader))
+		p.checkLikes(reader)
 	case 0:
 		p.checkIncompleteList(reader, "/v1/timeline?limit=100", p.timeline(reader))
 	case 1:
@@ -261,6 +262,7 @@ func (p *people) checkEverything(readers []string) {
 		p.checkFeed(reader, "for_you")
 		p.checkStream(reader)
 		p.checkUnread(reader, p.checkNotifications(reader))
+		p.checkLikes(reader)
 		p.checkList(reader, "/v1/timeline?limit=100", p.timeline(reader))
 		p.checkSuggestions(reader)
 		p.circlesOf(reader)

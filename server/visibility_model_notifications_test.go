@@ -111,6 +111,33 @@ func (p *people) likeOrNot() {
 	}
 }
 
+// checkLikes reads all pages of what a reader likes.
+func (p *people) checkLikes(reader string) {
+	p.Helper()
+	want, got := []string{}, []string{}
+	for _, x := range p.posts {
+		if p.likes[[2]string{reader, x.id}] && p.sees(reader, x) {
+			want = append(want, x.id)
+		}
+	}
+	for cursor, more := "", true; more; {
+		answer, ids := p.listOf(reader, "GET", fmt.Sprintf("/v1/agents/~/likes?limit=%d&cursor=%s", 1+p.rnd.IntN(9), url.QueryEscape(cursor)), "")
+		require.Equal(p, 200, answer.status, answer.body)
+		got = append(got, ids...)
+		var page struct {
+			Data struct {
+				NextCursor *string `json:"next_cursor"`
+				HasMore    bool    `json:"has_more"`
+			}
+		}
+		require.NoError(p, json.Unmarshal([]byte(answer.body), &page))
+		if more = page.Data.HasMore; more {
+			cursor = *page.Data.NextCursor
+		}
+	}
+	require.ElementsMatch(p, want, got, "%s likes these", reader)
+}
+
 // checkNotifications reads all pages of a reader's notifications. They must be right at once, whatever jobs
 // are pending. It returns the number of unread ones.
 func (p *people) checkNotifications(reader string) int {

@@ -242,6 +242,10 @@ type Likes interface {
 	Like(ctx context.Context, agent, post string) (card Card, changed bool, err error)
 	Unlike(ctx context.Context, agent, post string) (card Card, changed bool, err error)
 
+	// Liked returns the posts that the agent has liked and still likes, whoever may see them now: at most
+	// n, the newest like first, below a position. The time of their positions is the stamp of the like.
+	Liked(ctx context.Context, agent string, below Position, n int) ([]Entry, error)
+
 	// Affinities counts, by other author, the posts that the agent has liked since a time and still
 	// likes, even if they were deleted, and the agent's replies to others since then, as long as
 	// reply and root post exist. It returns at most [MaxAffinities] authors, those with the most.

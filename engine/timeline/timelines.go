@@ -81,12 +81,13 @@ type Stores struct {
 // Posts is the part of the social store that timelines use.
 type Posts interface {
 	social.Cards
-	// Pull, Newest, Celebrities, Grid, CirclePosts and Replies are those of [social.Store].
+	// Pull, Newest, Celebrities, Grid, CirclePosts, Liked and Replies are those of [social.Store].
 	Pull(ctx context.Context, q social.PullQuery) ([]social.Entry, error)
 	Newest(ctx context.Context, authors []string, below social.Position, n int) ([]social.Entry, error)
 	Celebrities(ctx context.Context, reader string) (social.Pulled, error)
 	Grid(ctx context.Context, reader, author string, below social.Position, n int) ([]social.Entry, error)
 	CirclePosts(ctx context.Context, reader, circle string, below social.Position, n int) ([]social.Entry, error)
+	Liked(ctx context.Context, agent string, below social.Position, n int) ([]social.Entry, error)
 	Replies(ctx context.Context, q social.RepliesQuery) ([]social.Entry, error)
 }
 

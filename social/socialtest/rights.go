@@ -199,6 +199,42 @@ func rightsGroups(t *testing.T, store social.Store) {
 	require.NoError(t, store.EraseAgent(ctx, "erased"))
 }
 
+// liked checks the list of what an agent likes: the newest like first, by pages, whoever may see it.
+func liked(e *env) {
+	var want []string
+	for _, author := range []string{"a", "b", "a"} {
+		p := e.post(author, public())
+		e.like("m", p.ID)
+		want = slices.Insert(want, 0, p.ID)
+		e.like("other", p.ID)
+		e.pass(time.Second)
+	}
+	list := func(below social.Position, n int) (ids []string, last social.Position) {
+		for _, entry := range must[[]social.Entry](e)(e.Liked(e.ctx, "m", below, n)) {
+			ids, last = append(ids, entry.ID), entry.Position
+		}
+		return ids, last
+	}
+	all, _ := list(social.Position{}, 10)
+	require.Equal(e, want, all)
+	first, at := list(social.Position{}, 2)
+	require.Equal(e, want[:2], first)
+	rest, at := list(at, 2)
+	require.Equal(e, want[2:], rest)
+	rest, _ = list(at, 2)
+	require.Empty(e, rest)
+	e.like("m", want[1])
+	all, _ = list(social.Position{}, 10)
+	require.Equal(e, want, all, "a like that is repeated keeps its time")
+	e.unlike("m", want[1])
+	e.ok(e.DeletePost(e.ctx, want[2], "a", here))
+	all, _ = list(social.Position{}, 10)
+	require.Equal(e, []string{want[0], want[2]}, all, "cards say what can be seen")
+	e.ok(e.EraseAgent(e.ctx, "m"))
+	all, _ = list(social.Position{}, 10)
+	require.Empty(e, all)
+}
+
 // affinities checks the counts of an agent's likes and replies by author since a time.
 func affinities(e *env) {
 	like := func(agent, author string, n int) (posts []social.Post) {

@@ -201,6 +201,7 @@ var checks = []check{
 	{"Groups/patched at once", patchedAtOnce},
 	{"Authors/patched", patchedAuthor},
 	{"Likes/by author", affinities},
+	{"Likes/listed", liked},
 	{"Authors/cards", authors},
 	{"Authors/counts of posts", postCounts},
 	{"Authors/counts of posts, by many", countedAtOnce},

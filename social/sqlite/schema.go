@@ -265,7 +265,8 @@ var Schema = sqlitefile.Schema{What: "social store", ID: 0x66727373, Oldest: 1, 
 	 CREATE INDEX notifications_by_number ON notifications (agent, number);
 	 CREATE INDEX notifications_by_actor ON notifications (actor, at);
 	 CREATE INDEX notifications_by_time ON notifications (at);
-	 CREATE TABLE inboxes (agent TEXT NOT NULL PRIMARY KEY, number INTEGER NOT NULL, seen INTEGER NOT NULL) WITHOUT ROWID;`, // Moderation. Until when an agent is suspended, a stamp, and why. Posts that moderators hold (1) or have
+	 CREATE TABLE inboxes (agent TEXT NOT NULL PRIMARY KEY, number INTEGER NOT NULL, seen INTEGER NOT NULL) WITHOUT ROWID;`,
+	// Moderation. Until when an agent is suspended, a stamp, and why. Posts that moderators hold (1) or have
 	// removed (2), and what restores them: the columns removed and reach of before, and the circles that the
 	// post addressed. What agents report, and what was decided about each object. The log of what moderators
 	// have done and read is kept for ever.
@@ -284,6 +285,8 @@ var Schema = sqlitefile.Schema{What: "social store", ID: 0x66727373, Oldest: 1, 
 	 CREATE TABLE audit (seq INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, who TEXT NOT NULL, action TEXT NOT NULL,
 		kind TEXT NOT NULL, object TEXT NOT NULL, reason TEXT NOT NULL);
 	 CREATE INDEX audit_by_object ON audit (kind, object);`,
+	// What an agent has liked is listed by the time of the like.
+	`CREATE INDEX likes_by_time ON likes (agent, at DESC, post DESC);`,
 }}
 
 // nowPublic is the statement of the triggers that adds an author to public_authors.

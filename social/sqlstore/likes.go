@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/freshet/freshet/feed"
@@ -17,6 +18,26 @@ func (s *Store) Like(ctx context.Context, agent, post string) (social.Card, bool
 // Unlike implements [social.Likes].
 func (s *Store) Unlike(ctx context.Context, agent, post string) (social.Card, bool, error) {
 	return s.like(ctx, agent, post, false)
+}
+
+// Liked implements [social.Likes].
+func (s *Store) Liked(ctx context.Context, agent string, below social.Position, n int) (list []social.Entry, err error) {
+	if err := social.CheckAgent(agent); err != nil {
+		return nil, err
+	}
+	if below.Zero() {
+		below.At = math.MaxInt64
+	}
+	err = s.read(ctx, func(q *Query) {
+		q.each(func(scan Scan) error {
+			var e social.Entry
+			err := scan(&e.ID, &e.At, &e.Author)
+			list = append(list, e)
+			return err
+		}, `SELECT post, at, author FROM likes WHERE agent = $1 AND (at, post) < ($2, $3) AND at > `+erasedAgent("$1")+`
+			ORDER BY at DESC, post DESC LIMIT $4`, agent, below.At, below.ID, n)
+	})
+	return list, s.failed(ctx, "list likes", err)
 }
 
 // Affinities implements [social.Likes].

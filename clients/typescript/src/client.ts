@@ -126,6 +126,11 @@ export class Client {
     return this.#get(`/v1/timeline${query({ cursor: options.cursor, limit: options.limit })}`, options);
   }
 
+  /** GET /v1/agents/{agent_id}/likes: the posts that the reader likes and may see, the newest like first. */
+  likes(options: PageOptions = {}): Promise<PostPage> {
+    return this.#get(`/v1/agents/~/likes${query({ cursor: options.cursor, limit: options.limit })}`, options);
+  }
+
   /** GET /v1/circles/{id}/posts: the posts that the reader sees through a group, newest first. */
   circlePosts(circle: string, options: PageOptions = {}): Promise<PostPage> {
     return this.#get(`/v1/circles/${encodeURIComponent(circle)}/posts${query({ cursor: options.cursor, limit: options.limit })}`, options);

@@ -108,6 +108,10 @@ INSERT INTO suggestions (agent, at, content) VALUES ($1, $2, $3)
 -- Store.KeepSuggested
 SELECT erased_agent, erasing > 0 FROM authors WHERE id = ?;
 
+-- Store.Liked
+SELECT post, at, author FROM likes WHERE agent = $1 AND (at, post) < ($2, $3) AND at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0)
+			ORDER BY at DESC, post DESC LIMIT +$4;
+
 -- Store.List
 SELECT id, kind, key, generation, priority, state, due, run_at, attempts, error, lease, leased_till, finished FROM jobs WHERE id > $1 AND ($2 = '' OR kind = $2) AND ($3 = '' OR state = $3)
 			AND ($4 = '' OR key = $4) ORDER BY id LIMIT +$5;
