@@ -231,6 +231,9 @@ type Follows interface {
 
 	// Blocked returns the agents whom agent blocks, all of them, in the same way.
 	Blocked(ctx context.Context, agent, after string, n int) ([]string, error)
+
+	// DrawFollowers returns at most n random agents who follow somebody. It reads all follows.
+	DrawFollowers(ctx context.Context, n int) ([]string, error)
 }
 
 // Likes stores likes.
@@ -242,8 +245,8 @@ type Likes interface {
 	Like(ctx context.Context, agent, post string) (card Card, changed bool, err error)
 	Unlike(ctx context.Context, agent, post string) (card Card, changed bool, err error)
 
-	// Liked returns the posts that the agent has liked and still likes, whoever may see them now: at most
-	// n, the newest like first, below a position. The time of their positions is the stamp of the like.
+	// Liked returns the posts that the agent has liked and still likes, also those that the agent may not
+	// see any more: at most n, the newest like first, below a position. The time of their positions is the stamp of the like.
 	Liked(ctx context.Context, agent string, below Position, n int) ([]Entry, error)
 
 	// Affinities counts, by other author, the posts that the agent has liked since a time and still

@@ -199,7 +199,7 @@ func rightsGroups(t *testing.T, store social.Store) {
 	require.NoError(t, store.EraseAgent(ctx, "erased"))
 }
 
-// liked checks the list of what an agent likes: the newest like first, by pages, whoever may see it.
+// liked checks the list of what an agent likes: the newest like first, by pages.
 func liked(e *env) {
 	var want []string
 	for _, author := range []string{"a", "b", "a"} {
@@ -273,4 +273,14 @@ func affinities(e *env) {
 	require.Empty(e, must[map[string]int](e)(e.Affinities(e.ctx, "m", e.clock())), "all interactions are older")
 	e.ok(e.EraseAgent(e.ctx, "m"))
 	require.Empty(e, must[map[string]int](e)(e.Affinities(e.ctx, "m", before)))
+}
+
+// drawnFollowers checks that each agent who follows somebody is drawn once.
+func drawnFollowers(e *env) {
+	for _, pair := range [][2]string{{"a", "b"}, {"a", "c"}, {"b", "c"}, {"d", "a"}, {"gone", "a"}} {
+		e.follow(pair[0], pair[1])
+	}
+	must[bool](e)(e.Unfollow(e.ctx, "gone", "a", here))
+	require.ElementsMatch(e, []string{"a", "b", "d"}, must[[]string](e)(e.DrawFollowers(e.ctx, 10)))
+	require.Len(e, must[[]string](e)(e.DrawFollowers(e.ctx, 2)), 2)
 }

@@ -200,6 +200,7 @@ var checks = []check{
 	{"Groups/patched", patched},
 	{"Groups/patched at once", patchedAtOnce},
 	{"Authors/patched", patchedAuthor},
+	{"Follows/drawn", drawnFollowers},
 	{"Likes/by author", affinities},
 	{"Likes/listed", liked},
 	{"Authors/cards", authors},

@@ -1451,6 +1451,9 @@ SELECT k.key, p.author, p.created_at, p.id FROM (SELECT value AS key FROM json_e
 		ORDER BY q.created_at DESC, q.id DESC LIMIT +@few)
 		ORDER BY p.created_at DESC, p.id DESC LIMIT +@n;
 
+-- sampleText
+SELECT agent FROM (SELECT DISTINCT agent FROM follows WHERE gone = 0) followers ORDER BY random() LIMIT +?;
+
 -- saveAuthor
 INSERT INTO authors (id, name, image_url, bio, card_at, has_card, suggest_from_follows)
 	VALUES ($1, $2, $3, $4, $5, true, CASE WHEN $6 THEN $7 ELSE 0 END)
