@@ -110,7 +110,7 @@ func (w *world) fixture() map[string]string {
 		"media/{key}": "0123456789abcdef0123456789abcdef.jpg", "items/{id}": "item-1", "promoted/{id}": "item-1",
 		"jobs/{id}": "1", "assets/{path}": "feed/index.html",
 		"authors/{author}": "u_friend", "tags/{tag}": "ads", "items/{item}": "item-1",
-		"circles/{circle}": "rowers", "words/{word}": "spoiler", "notifications/{kind}": "like",
+		"circles/{circle}": "rowers", "words/{word}": "spoiler", "notifications/{kind}": "like", "feeds/{name}": "news",
 	}
 }
 
