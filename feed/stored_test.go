@@ -75,4 +75,11 @@ func TestStoredFeedRefused(t *testing.T) {
 	}
 	live := feed.Live{Ranking: feed.DefaultRanking(), Feeds: []feed.StoredFeed{{Name: "b", Filter: tags(1)}, {Name: "a", Filter: tags(1)}}}
 	require.ErrorContains(t, live.Validate(), "not in the order of their names")
+	live.Feeds = nil
+	for i := range feed.MaxStoredFeeds {
+		live.Feeds = append(live.Feeds, feed.StoredFeed{Name: feed.Name(fmt.Sprintf("f%03d", i)), Filter: tags(1)})
+	}
+	require.NoError(t, live.Validate())
+	live.Feeds = append(live.Feeds, feed.StoredFeed{Name: "g", Filter: tags(1)})
+	require.ErrorContains(t, live.Validate(), "at most 200 can be stored, not 201")
 }

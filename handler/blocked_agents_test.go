@@ -192,6 +192,12 @@ func (m *rights) separate(one, other, neutral string) {
 		post(social.Post{ID: fmt.Sprintf("post:%d", 3+i), Author: author, Audience: social.Audience{Circles: []string{"shared"}}})
 		post(social.Post{ID: fmt.Sprintf("post:reply-%d", i), Author: author, ReplyTo: "post:thread"})
 	}
+	for _, agent := range all {
+		for _, id := range []string{"post:1", "post:2", "post:3", "post:4"} {
+			_, _, err := m.store.Like(ctx, agent, id)
+			require.NoError(m.t, err)
+		}
+	}
 	_, err := m.store.Block(ctx, one, other)
 	require.NoError(m.t, err)
 	settled(m.t, m.store)

@@ -43,6 +43,7 @@ var listsLengthenedBy = map[string]string{
 	"POST /v1/posts":                                      "unbounded: a row for each post",
 	"PUT /v1/promoted/{id}":                               "socialtest: Promotions",
 	"PUT /v1/ranking":                                     "TestCheckVariants",
+	"PUT /v1/feeds/{name}":                                "feed: TestStoredFeedRefused",
 
 	"POST /v1/feed": "", "POST /v1/impressions": "", "POST /v1/timeline/warm": "", "PATCH /v1/posts/{id}": "", "PUT /v1/authors/{id}": "", "PATCH /v1/authors/{id}": "", "POST /v1/authors/cards": "",
 	"PUT /v1/agents/{agent_id}/notifications/seen": "", "PUT /v1/agents/{agent_id}/muted/notifications/{kind}": "",

@@ -3,6 +3,7 @@ package redisbloom
 import (
 	"context"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -25,8 +26,14 @@ type copied struct {
 
 func copyAll(t *testing.T, c *Copier, client redis.UniversalClient, cfg dedup.Config) (all copied) {
 	t.Helper()
+	var mu sync.Mutex // masters of a cluster are asked concurrently
 	require.NoError(t, testenv.EachMaster(t.Context(), client, func(ctx context.Context, master *redis.Client) error {
-		return c.EachPending(ctx, master, func(p Pending) error { all.pending = append(all.pending, p); return nil })
+		return c.EachPending(ctx, master, func(p Pending) error {
+			mu.Lock()
+			defer mu.Unlock()
+			all.pending = append(all.pending, p)
+			return nil
+		})
 	}))
 	var err error
 	all.filters, err = c.Filters(t.Context(), cfg.WindowDays)

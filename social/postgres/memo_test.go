@@ -162,8 +162,12 @@ func TestMemoTrimmed(t *testing.T) {
 // the list has every table that cards depend on.
 func TestMemoTriggers(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("migrations/00017_touched.sql")
-	require.NoError(t, err)
+	var text []byte
+	for _, name := range []string{"00017_touched", "00023_moderation"} {
+		more, err := os.ReadFile("migrations/" + name + ".sql")
+		require.NoError(t, err)
+		text = append(text, more...)
+	}
 	triggers := regexp.MustCompile(`(?s)CREATE TRIGGER (\S+) AFTER ([A-Z ]+?)(?: OF ([a-z_, ]+?))? ON (\w+)`).FindAllStringSubmatch(string(text), -1)
 	require.NotEmpty(t, triggers)
 	watched := map[string]bool{}
@@ -173,15 +177,21 @@ func TestMemoTriggers(t *testing.T) {
 			if on.Table == "posts" && event == "INSERT" {
 				continue // see there
 			}
-			found := slices.ContainsFunc(triggers, func(tr []string) bool {
-				columns := event != "UPDATE" || tr[3] == "" && on.Columns == nil || tr[3] != "" && isSubset(on.Columns, strings.Split(tr[3], ", "))
-				return tr[4] == on.Table && slices.Contains(strings.Split(tr[2], " OR "), event) && columns
-			})
-			assert.True(t, found, "%s of %s", event, on.Table)
+			var columns []string // of all triggers
+			found := false
+			for _, tr := range triggers {
+				if tr[4] != on.Table || !slices.Contains(strings.Split(tr[2], " OR "), event) {
+					continue
+				}
+				columns = append(columns, strings.Split(tr[3], ", ")...)
+				found = found || event != "UPDATE" || tr[3] == "" && on.Columns == nil
+			}
+			assert.True(t, found || len(on.Columns) > 0 && isSubset(on.Columns, columns), "%s of %s", event, on.Table)
 		}
 	}
 	// Cards do not depend on these.
 	others := []string{
+		"audit", "moderated", "moderated_circles", "reported", "reports", // what is hidden is in posts and removals
 		"changes", "changes_state", "files", "inboxes", "notifications", "freshet_migrations", "freshet_schema", "freshet_settings", "invitations", "post_counts", "post_keys", "promotions", "public_authors",
 		"refusals", "reply_mentions", "revived", "suggestions", "touched", "touched_state",
 	}

@@ -106,7 +106,7 @@ func removal(name string) string {
 		return fmt.Sprintf("ALTER TABLE %s RENAME COLUMN %s TO taken_away", table, column)
 	case "default":
 		table, column, _ := strings.Cut(strings.TrimPrefix(rest, "of "), ".")
-		if name == "default of jobs.id" || name == "default of changes.seq" {
+		if name == "default of jobs.id" || name == "default of changes.seq" || name == "default of audit.seq" {
 			return fmt.Sprintf("ALTER TABLE %s ALTER %s DROP IDENTITY", table, column)
 		}
 		return fmt.Sprintf("ALTER TABLE %s ALTER %s DROP DEFAULT", table, column)
@@ -197,7 +197,7 @@ func TestUnusableTablesRefused(t *testing.T) {
 		"a newer version":            {[]string{"INSERT INTO freshet_migrations (version_id, is_applied) VALUES (99, true)"}, "", true},
 		"a newer one, not whole":     {[]string{"INSERT INTO freshet_migrations (version_id, is_applied) VALUES (99, true)", "DROP TABLE likes"}, "table likes", false},
 		"the tables of another":      {[]string{"SET LOCAL ROLE " + role}, "permission denied for table freshet_migrations", false},
-		"tables that are only read":  {[]string{strings.ReplaceAll(grant, ", INSERT, UPDATE, DELETE", ""), "SET LOCAL ROLE " + role}, "lacks privileges: DELETE on authors", false},
+		"tables that are only read":  {[]string{strings.ReplaceAll(grant, ", INSERT, UPDATE, DELETE", ""), "SET LOCAL ROLE " + role}, "lacks privileges: DELETE on audit", false},
 		"tables that may be used":    {[]string{grant, "SET LOCAL ROLE " + role}, "", true},
 		"rows are hidden":            {[]string{grant, "ALTER TABLE posts ENABLE ROW LEVEL SECURITY", "SET LOCAL ROLE " + role}, "hides rows from this user in posts", false},
 		"rows are hidden from the owner": {[]string{
@@ -244,7 +244,7 @@ func TestTablesWithWrongVersionNumber(t *testing.T) {
 			}
 			found := s.after(t, number...)
 			resumed := says == version || says < version && !atOnce(says+1)
-			slower := version == 10 && says == 11 // 11 has one more index, and nothing else
+			slower := version == 10 && says == 11 || version == 23 && says == 24 // these have one more index, and nothing else
 			settings := version == 18 && says == 19
 			assert.Equal(t, resumed || slower || settings, fatal(found.Problems) == nil, "%d says %d: %v", version, says, found.Problems)
 		}

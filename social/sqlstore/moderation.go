@@ -190,6 +190,7 @@ func (t *Tx) checkRow(until int64, reason string, erased int64) {
 	t.checked = true
 	if err := t.actor.Check(social.Stamp(t.now), until, reason, erased); err != nil {
 		t.fail(err)
+		return
 	}
 }
 
