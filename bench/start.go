@@ -5,13 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/freshet/freshet/internal/freeport"
 )
 
 const (
@@ -54,7 +55,7 @@ func (b *bench) start(ctx context.Context) ([]Result, error) {
 // startOnce starts a server, requests pages and stops it. Memory is 0 if the system does not
 // report it.
 func (b *bench) startOnce(ctx context.Context, dir string) (took time.Duration, resident, peak float64, err error) {
-	addr, err := freeAddr(ctx)
+	addr, err := freeport.Addr(ctx)
 	if err != nil {
 		return 0, 0, 0, err
 	}
@@ -97,15 +98,6 @@ func environment() []string {
 		}
 	}
 	return env
-}
-
-func freeAddr(ctx context.Context) (string, error) {
-	var listener net.ListenConfig
-	l, err := listener.Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return l.Addr().String(), l.Close()
 }
 
 // ready waits until the server is ready.

@@ -5,13 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/freshet/freshet/internal/freeport"
 )
 
 // Child describes a server that runs in a process of its own, so that it can be killed.
@@ -60,7 +61,7 @@ func StartProcess(ctx context.Context, command []string, kind, log, ready string
 	if err != nil {
 		return nil, err
 	}
-	addr, err := freeAddr(ctx)
+	addr, err := freeport.Addr(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -164,12 +165,4 @@ func ownEnvironment() []string {
 		}
 	}
 	return env
-}
-
-func freeAddr(ctx context.Context) (string, error) {
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return l.Addr().String(), l.Close()
 }

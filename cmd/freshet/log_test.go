@@ -2,7 +2,6 @@ package main
 
 import (
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -21,10 +20,7 @@ func startLogging(t *testing.T, log *os.File) *process {
 	t.Helper()
 	path, err := binary()
 	require.NoError(t, err)
-	l, err := net.Listen("tcp", "127.0.0.1:0") // the address cannot be read from the server's log
-	require.NoError(t, err)
-	addr := l.Addr().String()
-	require.NoError(t, l.Close())
+	addr := testenv.FreeAddr(t) // it cannot be read from the server's log
 	p := &process{cmd: exec.Command(path, "serve"), url: "http://" + addr, log: &buffer{}, exited: make(chan struct{})}
 	p.cmd.Env = append(os.Environ(), "FRESHET_SERVER_ADDR="+addr, "FRESHET_DATA_DIR="+t.TempDir(), "FRESHET_AUTH_ADMIN_TOKEN="+adminToken)
 	p.cmd.Stderr = log

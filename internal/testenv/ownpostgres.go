@@ -62,12 +62,7 @@ func newPostgres(t testing.TB) *OwnPostgres {
 		p.as = asPostgres(t, dir)
 	}
 	p.data = filepath.Join(dir, "data")
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, p.port, _ = net.SplitHostPort(l.Addr().String())
-	_ = l.Close()
+	_, p.port, _ = net.SplitHostPort(FreeAddr(t))
 	p.URL = fmt.Sprintf("postgres://freshet@127.0.0.1:%s/postgres?sslmode=disable", p.port)
 	return p
 }

@@ -27,13 +27,7 @@ type OwnRedis struct {
 // when the test ends.
 func StartRedis(t testing.TB) *OwnRedis {
 	t.Helper()
-	r := &OwnRedis{t: t, module: bloomModule(t)}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Addr = l.Addr().String()
-	_ = l.Close()
+	r := &OwnRedis{Addr: FreeAddr(t), t: t, module: bloomModule(t)}
 	r.Start()
 	t.Cleanup(r.Kill)
 	return r
@@ -146,12 +140,7 @@ const SentinelMaster = "own"
 // killed when the test ends.
 func StartSentinel(t testing.TB, master *OwnRedis) *redis.Client {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	host, port, _ := net.SplitHostPort(l.Addr().String())
-	_ = l.Close()
+	host, port, _ := net.SplitHostPort(FreeAddr(t))
 	masterHost, masterPort, _ := net.SplitHostPort(master.Addr)
 	file := filepath.Join(t.TempDir(), "sentinel.conf")
 	text := "bind " + host + "\nport " + port + "\nsentinel monitor " + SentinelMaster + " " + masterHost + " " + masterPort + " 1\n" +

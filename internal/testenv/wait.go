@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/freshet/freshet/internal/freeport"
 )
 
 const (
@@ -27,6 +29,16 @@ func WaitFor(t testing.TB, condition func() bool, what string, args ...any) {
 		}
 		time.Sleep(poll)
 	}
+}
+
+// FreeAddr returns an address of this machine on which nobody listens.
+func FreeAddr(t testing.TB) string {
+	t.Helper()
+	addr, err := freeport.Addr(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return addr
 }
 
 // deadlineOf returns the deadline of the test binary; benchmarks and fuzz targets have

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/freshet/freshet/internal/freeport"
 )
 
 // Redis is a redis-server of one run. It appends each write to its file before it answers, so a
@@ -36,12 +38,12 @@ func StartRedis(ctx context.Context, dir, module string) (*Redis, error) {
 	if _, err := exec.LookPath("redis-server"); err != nil {
 		return nil, ErrNoRedis
 	}
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	addr, err := freeport.Addr(ctx)
 	if err != nil {
 		return nil, err
 	}
-	r := &Redis{Addr: l.Addr().String(), module: module, dir: dir}
-	if err := errors.Join(l.Close(), os.MkdirAll(dir, 0o700)); err != nil {
+	r := &Redis{Addr: addr, module: module, dir: dir}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
 	return r, r.start(ctx)

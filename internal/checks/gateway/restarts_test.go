@@ -73,11 +73,8 @@ type restarted struct {
 }
 
 func newRestarted(t *testing.T) *restarted {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	require.NoError(t, l.Close())
 	cfg := configs.Default()
-	cfg.DataDir, cfg.Server.Addr, cfg.Server.Drain = t.TempDir(), l.Addr().String(), 2*time.Second
+	cfg.DataDir, cfg.Server.Addr, cfg.Server.Drain = t.TempDir(), testenv.FreeAddr(t), 2*time.Second
 	return &restarted{cfg: cfg}
 }
 

@@ -137,7 +137,7 @@ func (r route) body() []byte {
 		"/v1/posts":  `{"caption":"Mine"}`, "/v1/circles/rowers": `{"name":"Rowers, no more"}`,
 		"/v1/authors/u_victim": `{"name":"Evil"}`, "/v1/agents/u_victim/profile": `{"interests":{"evil":1}}`,
 		"/v1/agents/u_victim/following": `{"authors":["u_evil"]}`, "/v1/authors/cards": `{"authors":["u_victim"]}`,
-		"/v1/ranking":                   `{}`, "/v1/promoted/item-1": `{}`, "/v1/items": `{"id":"item-2","title":"Two","update_time":1772791200}`,
+		"/v1/ranking": `{}`, "/v1/promoted/item-1": `{}`, "/v1/items": `{"id":"item-2","title":"Two","update_time":1772791200}`,
 		"/v1/items/item-1": `{"title":"Evil"}`,
 	}
 	switch {
