@@ -64,6 +64,7 @@ func TestBreakerOpens(t *testing.T) {
 					}
 				}
 				assert.Equal(t, tt.open, b.State() == gobreaker.StateOpen)
+				assert.Equal(t, tt.open, States()["test"] == Open, "what the process says about it")
 			})
 		})
 	}

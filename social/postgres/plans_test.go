@@ -292,7 +292,7 @@ func fill(t *testing.T, s *Store) {
 		`INSERT INTO post_keys SELECT 'x' || n %% 1000, 'k' || n, 'post:x' || n, '', 2000000000000000 + n FROM generate_series(1, %d) n`,
 		`INSERT INTO authors (id) SELECT 'x' || n FROM generate_series(1, %d) n`,
 		`INSERT INTO follows SELECT 'x' || n %% 1000, 'x' || n, n, CASE WHEN n %% 10 = 0 THEN 1 ELSE 0 END FROM generate_series(1, %d) n`,
-		`INSERT INTO changes (at, type, agent, other, object, parent) SELECT n, 'follow.created', 'x' || n %% 1000, 'y' || n, '', '' FROM generate_series(1, %d) n`,
+		`INSERT INTO changes (xid, at, type, agent, other, object, parent) SELECT n::text::xid8, n, 'follow.created', 'x' || n %% 1000, 'y' || n, '', '' FROM generate_series(1, %d) n`,
 		`INSERT INTO blocks SELECT 'x' || n %% 1000, 'y' || n, n FROM generate_series(1, %d) n`,
 		`INSERT INTO circles SELECT 'cx' || n, 'x' || n %% 1000, '', n, 0, 0, 1, 0 FROM generate_series(1, %d) n`,
 		`INSERT INTO members SELECT 'cx' || n %% 1000, 'x' || n, n, 0 FROM generate_series(1, %d) n`,
@@ -308,7 +308,7 @@ func fill(t *testing.T, s *Store) {
 		_, err := s.db.pool.Exec(t.Context(), fmt.Sprintf(text, rows))
 		require.NoError(t, err, text)
 	}
-	_, err := s.db.pool.Exec(t.Context(), "ANALYZE posts, post_circles, post_mentions, post_keys, authors, follows, blocks, circles, members, likes, jobs, invitations, refusals, mutes, notifications, inboxes")
+	_, err := s.db.pool.Exec(t.Context(), "ANALYZE posts, post_circles, post_mentions, post_keys, authors, follows, blocks, circles, members, likes, jobs, invitations, refusals, mutes, notifications, inboxes, changes")
 	require.NoError(t, err)
 }
 
