@@ -239,7 +239,16 @@ func timelineCases(func(...string) []exchange) map[string]contractRoute {
 		e.path = at("u_1")
 		badGrid[code] = e
 	}
+	likes := func(agent, query string, headers ...string) exchange {
+		return exchange{path: map[string]string{"agent_id": agent}, query: query, headers: headers}
+	}
 	return map[string]contractRoute{
+		"GET /v1/agents/{agent_id}/likes": {
+			good: []exchange{likes("u_1", "", asAgent), likes("~", "?limit=1&cursor=post:0:1772791200000000", asAgent), likes("nobody", "", asAdmin)},
+			bad: map[int]exchange{
+				40001: likes("u_1", "?cursor=5", asAgent), 40003: likes("u_1", "?limit=0", asAgent), 40004: likes("u:1", "", asAdmin), 40301: likes("u_2", "", asAgent),
+			},
+		},
 		"GET /v1/timeline":       {good: []exchange{read(""), read("").with("X-Agent-ID: nobody_knows"), read("?limit=1"), read("?limit=100&cursor=post:0:1999999999")}, bad: pages},
 		"POST /v1/timeline/warm": {good: []exchange{read("")}, bad: map[int]exchange{40004: badID}},
 		"GET /v1/stream": {
