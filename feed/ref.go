@@ -79,7 +79,8 @@ func ParseRef(s string) Ref {
 		id = group
 	}
 	r := Ref{ID: id, Group: group}
-	if at := strings.Index(marks, ScopeMark); at >= 0 {
+	at := strings.Index(marks, ScopeMark)
+	if at >= 0 {
 		r.Scope, marks = marks[at:], marks[:at]
 	}
 	for i := range len(marks) {

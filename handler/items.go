@@ -171,7 +171,8 @@ func (q *itemsQuery) check() error {
 	if q.Since < 0 || q.Since > feed.MaxItemTime {
 		return fmt.Errorf("%w: since must be Unix seconds from 0 to %d, not %d", feed.ErrInvalid, int64(feed.MaxItemTime), q.Since)
 	}
-	if n := len(words.Of(string(q.Words))); n > maxWords || n == 0 && q.Words != "" {
+	n := len(words.Of(string(q.Words)))
+	if n > maxWords || n == 0 && q.Words != "" {
 		return fmt.Errorf("%w: words must have 1 to %d words of titles, not %d", feed.ErrInvalid, maxWords, n)
 	}
 	return feed.CheckLimit(q.Limit, MaxItems)

@@ -59,7 +59,8 @@ func (b *builder) openRedis(ctx context.Context) (c clients, err error) {
 	connect.LogRedis(b.log)
 	var masters atomic.Pointer[redisfailover.Watch]
 	client, err := connect.Redis(ctx, b.cfg, connect.OnConnect(func(ctx context.Context, conn *redis.Conn) {
-		if watch := masters.Load(); watch != nil {
+		watch := masters.Load()
+		if watch != nil {
 			watch.Connected(ctx, conn)
 		}
 	}))

@@ -41,11 +41,13 @@ func (f *figures) Overview(ctx context.Context) (api.Overview, error) {
 		return found, err
 	}
 	var failed error
-	if found.Days, failed = f.days(ctx); failed != nil {
+	found.Days, failed = f.days(ctx)
+	if failed != nil {
 		f.log.WarnContext(ctx, "the overview lacks readers", "error", failed)
 		found.Days = []api.OverviewDay{}
 	}
-	if found.Items, failed = f.ages(ctx); failed != nil {
+	found.Items, failed = f.ages(ctx)
+	if failed != nil {
 		f.log.WarnContext(ctx, "the overview lacks items", "error", failed)
 	}
 	return found, ctx.Err()
@@ -75,7 +77,8 @@ func (f *figures) ages(ctx context.Context) (*api.OverviewItems, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	now := f.clock()
-	if age := now.Sub(f.at); age >= 0 && age < countedFor {
+	age := now.Sub(f.at)
+	if age >= 0 && age < countedFor {
 		return &f.counted, nil
 	}
 	last := now.Unix() - now.Unix()%hour // the hour that has not ended

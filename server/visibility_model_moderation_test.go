@@ -53,7 +53,8 @@ func (p *people) holdOrRestore() {
 		require.NoError(p, json.Unmarshal([]byte(read.body), &post))
 		require.Equal(p, x.caption, post.Data.Caption)
 	}
-	switch action := []string{"hold", "remove", "restore", "restore", "restore"}[p.rnd.IntN(5)]; action {
+	action := []string{"hold", "remove", "restore", "restore", "restore"}[p.rnd.IntN(5)]
+	switch action {
 	case "restore":
 		p.moderate("post", x.id, action, "", there)
 		if !x.gone {

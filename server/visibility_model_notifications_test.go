@@ -131,7 +131,8 @@ func (p *people) checkLikes(reader string) {
 			}
 		}
 		require.NoError(p, json.Unmarshal([]byte(answer.body), &page))
-		if more = page.Data.HasMore; more {
+		more = page.Data.HasMore
+		if more {
 			cursor = *page.Data.NextCursor
 		}
 	}

@@ -150,7 +150,8 @@ func (p *people) step() {
 	p.advance(time.Second)
 	p.turn++
 	defer p.callServer()()
-	switch n := p.rnd.IntN(123); {
+	n := p.rnd.IntN(123)
+	switch {
 	case n < 27:
 		p.publish()
 	case n < 38:

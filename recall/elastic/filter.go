@@ -46,7 +46,8 @@ func conditions(of *feed.Conditions, s *esindex.Schema) (all []clause) {
 }
 
 func spellings(tag string) []string {
-	if folded := terms.Fold(tag); folded != tag {
+	folded := terms.Fold(tag)
+	if folded != tag {
 		return []string{folded, tag}
 	}
 	return []string{tag}

@@ -107,7 +107,7 @@ func (r *restoring) emptyElastic(ctx context.Context, p *Part) error {
 		return err
 	}
 	for name, index := range indices(r.cfg) {
-		if _, there := p.Tables[name]; !there {
+		if _, ok := p.Tables[name]; !ok {
 			continue
 		}
 		n, err := esindex.Count(ctx, client, index)
@@ -141,7 +141,7 @@ func (r *restoring) elastic(ctx context.Context, p *Part) error {
 	}
 	done, all := int64(0), indices(r.cfg)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if _, there := p.Tables[name]; !there {
+		if _, ok := p.Tables[name]; !ok {
 			continue
 		}
 		err := r.readFile(ctx, p, documentsOf(name), func(in io.Reader) error {

@@ -133,7 +133,7 @@ func (c *comparison) tables(p *Part, found map[string]Table) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(found)) {
-		if _, there := p.Tables[name]; !there {
+		if _, ok := p.Tables[name]; !ok {
 			c.differ("%s: there is a %s with %d rows, which the backup has not", p.Name, name, found[name].Rows)
 		}
 	}

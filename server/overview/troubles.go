@@ -82,7 +82,8 @@ func incidents(samples map[Slot][]Sample, now time.Time) []api.OverviewIncident 
 		for minute := int64(59); minute >= 0; minute-- {
 			found, ok := incidentOf(hour.Troubles, minute)
 			found.Begin = time.Unix(slot.Begin+minute*int64(Minute), 0).UTC()
-			switch last := len(all) - 1; {
+			last := len(all) - 1
+			switch {
 			case !ok:
 			case last >= 0 && all[last].Begin.Sub(found.Begin) == time.Minute:
 				all[last] = joined(found, all[last])
@@ -103,9 +104,9 @@ func incidentOf(troubles map[string]uint64, minute int64) (found api.OverviewInc
 		if troubles[key]&(1<<minute) == 0 {
 			continue
 		}
-		if part, is := strings.CutPrefix(key, lackedPart); is {
+		if part, ok := strings.CutPrefix(key, lackedPart); ok {
 			found.Lacked = append(found.Lacked, part)
-		} else if dependency, is := strings.CutPrefix(key, failedCall); is {
+		} else if dependency, ok := strings.CutPrefix(key, failedCall); ok {
 			found.Down = append(found.Down, dependency)
 		} else {
 			found.Failed = true

@@ -283,7 +283,8 @@ func runIDs(ctx context.Context, client redis.UniversalClient) []string {
 	var mu sync.Mutex
 	var ids []string
 	_ = connect.EachMaster(ctx, client, func(ctx context.Context, c *redis.Client) {
-		if id := masterID(ctx, c); id != "" {
+		id := masterID(ctx, c)
+		if id != "" {
 			mu.Lock()
 			defer mu.Unlock()
 			ids = append(ids, id)
