@@ -203,7 +203,7 @@ func (l *cutServer) concerns(s cutStep, r *cutReader, cmd faultproxy.Command) bo
 	}
 	records := s.part == cutRecord || s.part == cutAll
 	switch cmd.Name() {
-	case "bf.info": // sent occasionally
+	case "bf.info", "lrange": // sent occasionally; a prefetch of the page before
 		return false
 	case "mget":
 		return s.part == cutAnswer || s.part == cutAll
