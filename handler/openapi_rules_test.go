@@ -50,6 +50,7 @@ func TestOpenAPIGeneratorRulesFindBreaches(t *testing.T) {
 		{"in a list", `{"oneOf":[{"const":1}]}`, []string{"/oneOf/0: an enum or const without a type"}},
 		{"anyOf", `{"anyOf":[{"type":"string"}]}`, []string{": anyOf, of which generators make one class with the fields of all; oneOf says it too"}},
 		{"oneOf beside properties", `{"properties":{},"oneOf":[{}]}`, []string{": oneOf beside properties; say which of them are required with if, then and else"}},
+		{"a link", `{"description":"see [that](#that)"}`, []string{": a link in a description, which /docs shows as it is written"}},
 		{"boolean const", `{"type":"boolean","const":true}`, []string{": a boolean const, of which generators make an enum"}},
 	}
 	for _, tt := range tests {
@@ -124,6 +125,9 @@ func brokenBySchema(where string, schema map[string]any) []string {
 	_, constant := schema["const"]
 	if (enum || constant) && schema["type"] == nil {
 		broken = append(broken, where+": an enum or const without a type")
+	}
+	if text, _ := schema["description"].(string); strings.Contains(text, "](") {
+		broken = append(broken, where+": a link in a description, which /docs shows as it is written")
 	}
 	if schema["anyOf"] != nil {
 		broken = append(broken, where+": anyOf, of which generators make one class with the fields of all; oneOf says it too")

@@ -13,7 +13,6 @@ from freshet_client.models import (
     FeedAnswer,
     FeedRequest,
     FeedRequestAction,
-    FeedRequestFeed,
     Post,
     PostEventsAnswer,
 )
@@ -21,7 +20,7 @@ from freshet_client.models import (
 
 def read(client, action):
     """Requests a page. Retries have the same request_id, so they return the page of a lost answer."""
-    body = FeedRequest(action, limit=5, feed=FeedRequestFeed.HOME, request_id=str(uuid.uuid4()))
+    body = FeedRequest(action, limit=5, feed="home", request_id=str(uuid.uuid4()))
     for pause in (0.25, 0.5, 1):
         try:
             answer = post_feed.sync_detailed(client=client, body=body)
@@ -54,7 +53,7 @@ def main(server, agent):
     for content in first.items + read(client, FeedRequestAction.LOAD_MORE).items:
         show(content)
 
-    silent = FeedRequest(FeedRequestAction.REFRESH, silent=True, feed=FeedRequestFeed.HOME)
+    silent = FeedRequest(FeedRequestAction.REFRESH, silent=True, feed="home")
     print(page(post_feed.sync(client=client, body=silent)).new_count, "new")
 
     if first.items:

@@ -13,7 +13,7 @@ struct Feed {
         let next = try await read(.loadMore)
         for content in first.items + next.items { show(content) }
 
-        let silent = FeedRequest(action: .refresh, silent: true, feed: .home)
+        let silent = FeedRequest(action: .refresh, silent: true, feed: "home")
         let badge = try await FeedAPI.postFeed(feedRequest: silent).data
         print("\(badge.newCount ?? 0) new")
 
@@ -26,7 +26,7 @@ struct Feed {
 
     /// Requests a page. Retries have the same request_id, so they return the page of a lost answer.
     static func read(_ action: FeedRequest.Action) async throws -> Page {
-        let request = FeedRequest(action: action, limit: 5, requestId: UUID().uuidString, feed: .home)
+        let request = FeedRequest(action: action, limit: 5, requestId: UUID().uuidString, feed: "home")
         for pause: UInt64 in [250, 500, 1000] {
             do {
                 return try await FeedAPI.postFeed(feedRequest: request).data

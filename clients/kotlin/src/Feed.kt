@@ -20,7 +20,7 @@ fun main(args: Array<String>) {
     first.items.forEach(::show)
     api.read(Action.load_more).items.forEach(::show)
 
-    val badge = api.postFeed(FeedRequest(Action.refresh, silent = true, feed = FeedRequest.Feed.home))
+    val badge = api.postFeed(FeedRequest(Action.refresh, silent = true, feed = "home"))
     println("${badge.data.newCount} new")
 
     first.items.firstOrNull()?.let {
@@ -32,7 +32,7 @@ fun main(args: Array<String>) {
 
 /** Requests a page. Retries have the same request_id, so they return the page of a lost answer. */
 fun FeedApi.read(action: Action): Page {
-    val request = FeedRequest(action, limit = 5, feed = FeedRequest.Feed.home, requestId = UUID.randomUUID().toString())
+    val request = FeedRequest(action, limit = 5, feed = "home", requestId = UUID.randomUUID().toString())
     for (pause in longArrayOf(250, 500, 1000)) {
         try {
             return postFeed(request).data

@@ -35,9 +35,9 @@ export interface paths {
          *     session, but an item that one has returned is not returned by the other.
          *
          *     `tag:go` and `lang:de` are feeds of the items with a tag or in a language, ranked for the
-         *     reader as `for_you` is, and so is the name of a [stored feed](#operation/putStoredFeed); one
-         *     that does not exist for the reader gets 40401. All these share one session: opening one ends
-         *     the session of another. Each may return what other feeds have returned, marked
+         *     reader as `for_you` is, and so is the name of a stored feed (`PUT /v1/feeds/{name}`); one that
+         *     does not exist for the reader gets 40401. All these share one session: opening one ends the
+         *     session of another. Each may return what other feeds have returned, marked
          *     `in_feed.shown_before`, but returns nothing twice in seven days; `for_you` and `home` do not
          *     return what it has returned.
          *

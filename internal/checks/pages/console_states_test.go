@@ -188,6 +188,7 @@ func cuttable(t *testing.T) (cfg configs.Config, cut, mend func()) {
 		redis.Down()
 		postgres.Down()
 		search.Lead(dead.Listener.Addr().String())
+		search.Sever()
 	}
 	mend = func() {
 		redis.Up()

@@ -59,12 +59,7 @@ func StartRaw(t testing.TB, server string) *Raw {
 	})
 	t.Cleanup(func() {
 		_ = l.Close()
-		r.mu.Lock()
-		for _, c := range r.conns {
-			_ = c.client.Close()
-			_ = c.server.Close()
-		}
-		r.mu.Unlock()
+		r.Sever()
 		copying.Wait()
 	})
 	return r
@@ -92,6 +87,17 @@ func (r *Raw) Blackhole() {
 	for _, c := range r.conns {
 		c.dead.Store(true)
 	}
+}
+
+// Sever closes the existing connections.
+func (r *Raw) Sever() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, c := range r.conns {
+		_ = c.client.Close()
+		_ = c.server.Close()
+	}
+	r.conns = nil
 }
 
 // copy forwards data, unless the connection is dead.
