@@ -60,3 +60,30 @@ func TestMayAndOwed(t *testing.T) {
 	assert.True(t, m.may("r", e, span{505, 520}))
 	assert.False(t, m.owed("y", e))
 }
+
+func TestRepetitionMarked(t *testing.T) {
+	a, b := showing{request: "a", at: span{10, 20}}, showing{request: "b", at: span{15, 25}}
+	marked := func(w showing) showing { w.mayRepeat = true; return w }
+	later := showing{request: "c", at: span{21, 30}}
+	tests := []struct {
+		name            string
+		before          []showing
+		now             showing
+		marked, repeats bool
+	}{
+		{"nothing before", nil, b, false, false},
+		{"the same call", []showing{a}, showing{request: "a", at: span{30, 40}}, false, false},
+		{"no answer says so", []showing{a}, b, false, true},
+		{"the answer says so", []showing{a}, marked(later), true, true},
+		{"the other says so, at the same time", []showing{marked(a)}, b, true, true},
+		{"the other said so before", []showing{marked(a)}, later, false, true},
+		{"one of two says so", []showing{marked(a), b}, showing{request: "c", at: span{16, 30}}, false, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, marked, repeats := clash(tt.before, tt.now)
+			assert.Equal(t, tt.marked, marked)
+			assert.Equal(t, tt.repeats, repeats)
+		})
+	}
+}

@@ -18,8 +18,27 @@ type entry struct {
 
 // showing is an entry on a page.
 type showing struct {
-	request string
-	at      span
+	request   string
+	at        span
+	mayRepeat bool // its answer says so
+}
+
+// clash returns the showing that one by another call repeats, if any, and whether an answer says that it
+// may. Which of two answers to calls at the same time is the second is not defined, so each of them
+// speaks for both.
+func clash(all []showing, w showing) (before showing, marked, repeats bool) {
+	for _, v := range all {
+		if v.request == w.request {
+			continue
+		}
+		if !w.mayRepeat && (!v.mayRepeat || v.at.end < w.at.begin) {
+			return v, false, true
+		}
+		if !repeats {
+			before, marked, repeats = v, true, true
+		}
+	}
+	return before, marked, repeats
 }
 
 // model knows who may see what, what each reader was shown, and what is owed to them. It is exact
@@ -121,16 +140,14 @@ func (m *model) show(c Call, p Page, s span) []verdict {
 	here := map[string]bool{}
 	for _, key := range p.Entries {
 		e := m.entries[key]
-		v := verdict{key: key, leak: e == nil || !m.may(c.Reader, e, s), mayRepeat: p.MayRepeat, mayLeak: p.MayLeak}
-		first := slices.IndexFunc(all[key], func(w showing) bool { return w.request != c.RequestID })
-		switch {
-		case first >= 0:
-			v.repeat, v.before = true, all[key][first]
-		case here[key]:
-			v.repeat, v.before = true, showing{c.RequestID, s}
+		now := showing{c.RequestID, s, p.MayRepeat}
+		v := verdict{key: key, leak: e == nil || !m.may(c.Reader, e, s), mayLeak: p.MayLeak}
+		v.before, v.mayRepeat, v.repeat = clash(all[key], now)
+		if here[key] {
+			v.before, v.mayRepeat, v.repeat = now, p.MayRepeat, true
 		}
 		here[key] = true
-		all[key] = append(all[key], showing{c.RequestID, s})
+		all[key] = append(all[key], now)
 		if v.leak || v.repeat {
 			wrong = append(wrong, v)
 		}
