@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -76,17 +77,81 @@ func TestValuesFromInvalidFiles(t *testing.T) {
 	assert.Equal(t, "x", c.Auth.AdminToken)
 }
 
-// TestSecretWithSurroundingSpaceRefused checks that a secret with surrounding white space is
-// refused.
-func TestSecretWithSurroundingSpaceRefused(t *testing.T) {
-	for _, key := range []string{"auth.admin_token", "auth.jwt.secret", "redis.password", "elasticsearch.password", "elasticsearch.api_key"} {
-		for _, value := range []string{"secret-value\n", "secret-value\r\n", " secret-value", "secret-value\t"} {
-			_, err := configs.Load(configs.Options{Environ: []string{configs.EnvName(key) + "=" + value}})
+// TestHiddenCharactersRefused checks that each setting that is a text, from each source, is refused with
+// characters that nobody sees, and that the message says so and shows no secret. They come with line ends of
+// Windows, secrets made with echo, and copies from pages.
+func TestHiddenCharactersRefused(t *testing.T) {
+	t.Parallel()
+	secrets := []string{"auth.admin_token", "auth.jwt.secret", "redis.password", "elasticsearch.password", "elasticsearch.api_key"}
+	checked := 0
+	for _, key := range configs.Keys() {
+		name := configs.EnvName(key)
+		if key == "ranking" || configs.KindOf(key) != "string" && configs.KindOf(key) != "list" {
+			continue
+		}
+		checked++
+		around := []string{" the-value", "the-value\t", "the-value\u00a0", "the-value\u3000"}
+		if configs.KindOf(key) != "list" { // their entries are trimmed
+			around = append(around, "the-value\r", "the-value\n", "the-value\r\n")
+		} else {
+			around = nil
+		}
+		for _, value := range around {
+			_, err := configs.Load(configs.Options{Environ: []string{name + "=" + value}})
 			require.ErrorContains(t, err, key+" must not begin or end with white space", "%q", value)
-			assert.ErrorContains(t, err, configs.EnvName(key)+"_FILE reads a file")
-			assert.NotContains(t, err.Error(), "secret-value")
+			require.ErrorContains(t, err, name+"_FILE reads a file")
+			if slices.Contains(secrets, key) {
+				require.NotContains(t, err.Error(), "the-value")
+			}
+			_, err = configs.Load(configs.Options{Environ: []string{name + "_FILE=" + file(t, value+" ")}})
+			require.ErrorContains(t, err, key+" must not begin or end with white space", "%q in a file", value)
+		}
+		if slices.Contains(secrets, key) {
+			continue
+		}
+		for _, value := range []string{"\u200bthe-value", "the\u200b-value", "the\ufeff-value", "the\nvalue", "the\x00value"} {
+			_, err := configs.Load(configs.Options{Environ: []string{name + "=" + value}})
+			require.ErrorContains(t, err, key+" must not contain line breaks and other characters that cannot be seen", "%q", value)
 		}
 	}
+	require.Greater(t, checked, 40)
+}
+
+// TestPathsAndContentsMixedUp gives each setting that names a file the content of one, or a URL, each variable
+// …_FILE a value, and each secret a path: the message says which of the two it is, and shows no value.
+func TestPathsAndContentsMixedUp(t *testing.T) {
+	t.Parallel()
+	const key = "-----BEGIN PRIVATE KEY-----\nMIIabcdef\n-----END PRIVATE KEY-----\n"
+	of := func(variable, value string) error {
+		_, err := configs.Load(configs.Options{Environ: []string{variable + "=" + value}})
+		require.Error(t, err, variable)
+		return err
+	}
+	for _, setting := range configs.FileSettings {
+		for value, says := range map[string]string{
+			key: "has the content of one", `{"keys":[]}`: "has the content of one", "https://id.example.com/jwks": "is a URL", "file:///etc/ca.pem": "is a URL",
+		} {
+			err := of(configs.EnvName(setting), value)
+			require.ErrorContains(t, err, setting+" must name a file, and "+says)
+			require.NotContains(t, err.Error(), "abcdef")
+		}
+	}
+	for _, setting := range configs.Keys() {
+		for _, value := range []string{"s3cr3t-value", "s3cr3t+value/of=base64", "redis://u:s3cr3t@h:1", key, strings.Repeat("s3cr3t", 1000)} {
+			err := of(configs.EnvName(setting)+"_FILE", value)
+			require.ErrorContains(t, err, configs.EnvName(setting)+"_FILE must name a file: ")
+			require.ErrorContains(t, err, "as it may be the one that belongs into "+configs.EnvName(setting))
+			require.NotContains(t, err.Error(), "s3cr3t")
+			require.NotContains(t, err.Error(), "abcdef")
+		}
+	}
+	path := file(t, "the-password\n")
+	for _, setting := range []string{"auth.admin_token", "auth.jwt.secret", "redis.password", "elasticsearch.password", "elasticsearch.api_key"} {
+		err := of(configs.EnvName(setting), path)
+		require.ErrorContains(t, err, configs.EnvName(setting)+": "+setting+" is the path of a file, and not what is in it: name the file in the variable "+configs.EnvName(setting)+"_FILE")
+	}
+	_, err := configs.Load(configs.Options{Environ: []string{"FRESHET_AUTH_ADMIN_TOKEN=/abc/def+/="}})
+	require.NoError(t, err, "a secret may begin as a path does")
 }
 
 // TestValueFilesReloaded checks that a changed file is read within a second, and that an unusable

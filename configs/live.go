@@ -120,6 +120,9 @@ func Compare(inForce, loaded Config) []api.ConfigChange {
 			continue
 		}
 		change := api.ConfigChange{Key: f.key, InForce: f.shown(&inForce), Loaded: f.shown(&loaded), Effect: api.AtRestart}
+		_, before := inForce.Origins[f.key]
+		_, after := loaded.Origins[f.key]
+		change.Unset = before && !after
 		switch {
 		case f.key == rankingKey: // only the parameters that differ
 			change.InForce, change.Loaded = inForce.Ranking.Changes(loaded.Ranking), loaded.Ranking.Changes(inForce.Ranking)

@@ -50,7 +50,7 @@ func Load(o Options) (Config, error) {
 	if o.Flags != nil {
 		all = append(all, applyFlags(&c, o.Flags)...)
 	}
-	return c.finish(all)
+	return c.finish(append(all, c.pathsAsSecrets()...))
 }
 
 // read reads a file.
@@ -233,7 +233,7 @@ func applyEnv(c *Config, o Options) (all Problems) {
 			problem("%s and %s are both set: keep one", inFile, name)
 		default:
 			if value, err = readValue(path, o.read); err != nil {
-				problem("%s %v", inFile, err)
+				problem("%s %v", inFile, withoutSecret(path, name, err))
 			}
 			c.fromFile(f.key, path)
 		}

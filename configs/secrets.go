@@ -3,9 +3,13 @@ package configs
 import (
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -145,6 +149,32 @@ func readValue(path string, read func(path string) ([]byte, error)) (string, err
 		return "", fmt.Errorf("%s is empty", path)
 	}
 	return value, nil
+}
+
+// withoutSecret returns the error of reading a file that a variable …_FILE names. A value that looks like no
+// path may be what the variable name, without _FILE, should have: it is not repeated.
+func withoutSecret(path, name string, err error) error {
+	isPath := filepath.IsAbs(path) || strings.HasPrefix(path, ".")
+	var failed *fs.PathError
+	if isPath || !errors.As(err, &failed) || errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	return fmt.Errorf("must name a file: %w. The value is not shown here, as it may be the one that belongs into %s", failed.Err, name)
+}
+
+// pathsAsSecrets reports secrets that are the path of a file that exists.
+func (c *Config) pathsAsSecrets() (problems Problems) {
+	for _, f := range schema {
+		text, _ := f.value(c).(string)
+		if !f.secret || !filepath.IsAbs(text) {
+			continue
+		}
+		info, err := os.Stat(text)
+		if err == nil && info.Mode().IsRegular() {
+			problems = append(problems, Problem{f.key, c.Origins[f.key].Name, "is the path of a file, and not what is in it: name the file in the variable " + EnvName(f.key) + fileSuffix})
+		}
+	}
+	return problems
 }
 
 // fromFile records that the value of a key is in a file, which is read again. A pipe can be read only

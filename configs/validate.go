@@ -47,23 +47,67 @@ func (c Config) problems() Problems {
 	return p
 }
 
-// values checks each value separately: that it is allowed or within its range, and that a secret
-// has no leading or trailing white space, because clients and signers use it without.
+// values checks each value separately: that it is allowed or within its range, and that it has nothing
+// around it or in it that nobody sees. Clients and signers use a secret without the white space around it.
 func (p *Problems) values(c *Config) {
 	for _, f := range schema {
 		v := f.value(c)
 		written, _ := v.(string)
+		hidden := f.hidden(v)
 		switch {
+		case slices.Contains(fileSettings, f.key) && noPath(written) != "":
+			p.add(f.key, "%s", noPath(written))
+		case hidden != "":
+			p.add(f.key, "%s", hidden)
 		case f.oneof != nil && !slices.Contains(f.oneof, written):
 			p.add(f.key, "must be %s, not %q", orList(f.oneof), written)
 		case f.least != nil && !(number(v) >= number(f.least) && number(v) <= number(f.most)): // NaN is outside
 			p.add(f.key, "must be %s to %s, not %s", text(f.least), text(f.most), text(v))
-		case f.secret && strings.TrimSpace(written) != written:
-			p.add(f.key, "must not begin or end with white space, such as the newline of a file it was copied from (%s%s reads a file)", EnvName(f.key), fileSuffix)
 		case slices.Contains(inHeaders, f.key) && strings.ContainsFunc(written, unseen):
 			p.add(f.key, "must not contain line breaks and other characters that cannot be seen, because it is sent in a header")
 		}
 	}
+}
+
+// hidden says which characters of a text nobody sees, "" if it has none. They come with what it was copied
+// from, and end up in passwords, paths and names, whose errors do not show them.
+func (f field) hidden(value any) string {
+	texts, isList := value.([]string)
+	text, isText := value.(string)
+	switch {
+	case isText:
+		texts = []string{text}
+	case !isList:
+		return ""
+	}
+	for _, text := range texts {
+		switch {
+		case strings.TrimSpace(text) != text:
+			return fmt.Sprintf("must not begin or end with white space, such as the newline of a file it was copied from, or the line ends of Windows (%s%s reads a file)",
+				EnvName(f.key), fileSuffix)
+		case !f.secret && strings.ContainsFunc(text, unseen):
+			return "must not contain line breaks and other characters that cannot be seen"
+		}
+	}
+	return ""
+}
+
+// fileSettings are the settings that name a file.
+var fileSettings = []string{
+	"auth.jwt.jwks", "redis.ca_cert", "redis.client_cert", "redis.client_key",
+	"elasticsearch.ca_cert", "elasticsearch.client_cert", "elasticsearch.client_key",
+}
+
+// noPath says why a text cannot be the path of a file, "" if it can. It repeats nothing of the text, which may
+// be a private key.
+func noPath(text string) string {
+	switch {
+	case strings.HasPrefix(strings.TrimSpace(text), "-----BEGIN"), strings.HasPrefix(strings.TrimSpace(text), "{"):
+		return "must name a file, and has the content of one: write that into a file"
+	case strings.Contains(text, "://"):
+		return "must name a file, and is a URL: fetch what is there into a file, and replace the file when that changes"
+	}
+	return ""
 }
 
 // inHeaders are the secrets that calls send in a header.

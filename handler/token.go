@@ -42,6 +42,7 @@ type verifier struct {
 	expected jwt.Expected
 	leeway   time.Duration
 	claim    string // claim that names the agent
+	told     rejections
 }
 
 // subjectClaim is the default claim that names the agent.
@@ -76,7 +77,7 @@ type tokenClaims struct {
 }
 
 // agent validates a token and returns its agent. The answer does not say why a token is rejected,
-// which would help attackers; the log does, at level debug.
+// which would help attackers; the log does: see [rejections].
 func (v *verifier) agent(ctx context.Context, token string) (string, error) {
 	if len(token) > maxToken {
 		return "", notValid()
@@ -88,7 +89,7 @@ func (v *verifier) agent(ctx context.Context, token string) (string, error) {
 		// has expired. Clients need to know, to fetch a new one.
 		return "", fmt.Errorf("%w: the token has expired", feed.ErrUnauthenticated)
 	case err != nil:
-		v.log.DebugContext(ctx, "a token was rejected", "cause", err)
+		v.told.log(ctx, v.log, v.clock(), err)
 		return "", notValid()
 	}
 	agent, err := feed.AgentOf(subject)
@@ -101,23 +102,23 @@ func (v *verifier) agent(ctx context.Context, token string) (string, error) {
 // verify checks a token and returns the text of the claim that names the agent.
 func (v *verifier) verify(token string) (subject string, err error) {
 	if !canonical(token) {
-		return "", errors.New("a part of the token is not in canonical base64url")
+		return "", rejected(ofForm, errors.New("a part of the token is not in canonical base64url"))
 	}
 	t, err := jwt.ParseSigned(token, v.methods)
 	if err != nil {
-		return "", err
+		return "", rejected(ofForm, err)
 	}
 	key, err := v.key(t.Headers[0])
 	if err != nil {
-		return "", err
+		return "", rejected(ofKey, err)
 	}
 	var claims tokenClaims
 	var all map[string]json.RawMessage
 	if err := t.Claims(key, &claims, &all); err != nil {
-		return "", err
+		return "", rejected(ofSignature, err)
 	}
 	if claims.Expiry == nil {
-		return "", errors.New("the token does not expire")
+		return "", rejected(ofExpiry, errors.New("the token has no exp"))
 	}
 	now := v.clock()
 	if !now.Before(claims.Expiry.Time().Add(v.leeway)) {
@@ -126,7 +127,23 @@ func (v *verifier) verify(token string) (subject string, err error) {
 	checked := jwt.Claims{
 		Issuer: claims.Issuer, Audience: claims.Audience, NotBefore: claims.NotBefore, IssuedAt: claims.IssuedAt,
 	}
-	return textOf(all[v.claim], v.claim != subjectClaim), checked.ValidateWithLeeway(v.expected.WithTime(now), v.leeway)
+	err = checked.ValidateWithLeeway(v.expected.WithTime(now), v.leeway)
+	return textOf(all[v.claim], v.claim != subjectClaim), v.explain(err, claims)
+}
+
+// explain says which claim of a genuine token is not as configured, and both values.
+func (v *verifier) explain(err error, claims tokenClaims) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, jwt.ErrInvalidIssuer):
+		return rejected("iss", fmt.Errorf("its iss is %q, and auth.jwt.issuer is %q", claims.Issuer, v.expected.Issuer))
+	case errors.Is(err, jwt.ErrInvalidAudience):
+		return rejected("aud", fmt.Errorf("its aud is %q, and auth.jwt.audience is %q", []string(claims.Audience), []string(v.expected.AnyAudience)))
+	case errors.Is(err, jwt.ErrNotValidYet), errors.Is(err, jwt.ErrIssuedInTheFuture):
+		return rejected("time", fmt.Errorf("%w: compare the clocks of this machine and of the one that signs tokens", err))
+	}
+	return rejected("claims", err)
 }
 
 // canonical reports whether each part of a token is what encoding its bytes gives. The library

@@ -55,6 +55,7 @@ type pauses struct {
 	spool  time.Duration // between two attempts to record impressions stored on disk
 	index  itemindex.Pauses
 	watch  time.Duration // between two checks of the services for the metrics
+	mode   time.Duration // between two questions to a Redis whose mode is unknown
 	spans  time.Duration // maximum time at a stop until the collector has the last spans
 
 	streams time.Duration // between two checks of all streams; 0 means the default
@@ -65,7 +66,7 @@ func newSettings(cfg configs.Config, options []Option) settings {
 		cfg: cfg, clock: time.Now, waitFor: func(_, _ string) {}, log: slog.New(slog.DiscardHandler), coalesce: coalesce, sharedFor: sharedFor, staleFor: staleFor,
 		streams: rlimit.Half(mostStreams),
 		pauses: pauses{
-			settle: cfg.PendingGrace(), notes: time.Second, spool: time.Second, watch: 5 * time.Second, spans: 2 * time.Second,
+			settle: cfg.PendingGrace(), notes: time.Second, spool: time.Second, watch: 5 * time.Second, mode: time.Second, spans: 2 * time.Second,
 			index: itemindex.Pauses{WarmUp: time.Second, Fallback: time.Minute, Mapping: 5 * time.Second},
 		},
 	}
@@ -87,10 +88,19 @@ type builder struct {
 	drain    func(context.Context)       // called before anything is closed; nil if there is nothing to drain
 	closers  []closer                    // in the order of opening
 	closing  sync.Once
+	fatal    chan error // gets the first reason why a running server must end; has room for it
 }
 
 func newBuilder(cfg configs.Config, options []Option) *builder {
-	return &builder{settings: newSettings(cfg, options), checks: health.Checks{}}
+	return &builder{settings: newSettings(cfg, options), checks: health.Checks{}, fatal: make(chan error, 1)}
+}
+
+// fail ends a running server with an error.
+func (b *builder) fail(err error) {
+	select {
+	case b.fatal <- err:
+	default: // it ends already
+	}
 }
 
 // waitForService tells what the start waits for: a service if it is used, otherwise the files.

@@ -9,10 +9,12 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/freshet/freshet/cache/redislist"
+	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/esindex"
+	"github.com/freshet/freshet/internal/periodic"
 	"github.com/freshet/freshet/internal/rediskeys"
 	"github.com/freshet/freshet/ranking"
 	"github.com/freshet/freshet/recall"
@@ -69,6 +71,7 @@ func (b *builder) openRedis(ctx context.Context) (c clients, err error) {
 	}
 	b.disconnects("redis", client.Close)
 	c.redis = client
+	b.watchMode(ctx, "redis.url", b.cfg, client)
 	if c.masters, err = redisfailover.Open(ctx, b.cfg, client, b.log); err != nil {
 		return c, err
 	}
@@ -82,6 +85,21 @@ func (b *builder) openRedis(ctx context.Context) (c clients, err error) {
 	connect.Follow(b.cfg, client)
 	c.clock = clocks.OfRedis(client, b.clock)
 	return c, nil
+}
+
+// watchMode ends the server if a Redis that did not answer at the start turns out to be a cluster.
+func (b *builder) watchMode(ctx context.Context, setting string, cfg configs.Config, client redis.UniversalClient) {
+	b.background(ctx, "watch of the mode of Redis", func(ctx context.Context) {
+		for range periodic.Now(ctx, b.pauses.mode) {
+			isCluster, answers := connect.IsCluster(ctx, cfg, client)
+			if isCluster {
+				b.fail(fmt.Errorf("%s: %w", setting, connect.ErrCluster))
+			}
+			if answers {
+				return
+			}
+		}
+	})
 }
 
 // openElastic creates the client and tries it once: a faulty index is an error, an unreachable

@@ -52,7 +52,7 @@ func sameTimeouts(*http.Server)         {}
 func shortHeaderTimeout(s *http.Server) { s.ReadHeaderTimeout /= 50 }
 func shortReadTimeout(s *http.Server)   { s.ReadTimeout /= 200 }
 func shortWriteTimeout(s *http.Server)  { s.WriteTimeout /= 200 }
-func shortIdleTimeout(s *http.Server)   { s.IdleTimeout /= 1000 }
+func shortIdleTimeout(s *http.Server)   { s.IdleTimeout /= 30_000 }
 
 func dial(t *testing.T, addr string) net.Conn {
 	t.Helper()
@@ -120,6 +120,20 @@ func TestHTTPSlowClientDisconnected(t *testing.T) {
 			go trickle(conn, tt.slowly)
 			require.Contains(t, untilClosed(t, conn), tt.says)
 		})
+	}
+}
+
+// TestGatewaysHangUpFirst compares the time after which servers close idle connections with the times of
+// gateways, by default or at most: the gateway must be the first, or it sends a call as the server hangs up.
+func TestGatewaysHangUpFirst(t *testing.T) {
+	t.Parallel()
+	server := open(t, embedded(t)).httpServer(t.Context(), http.NotFoundHandler())
+	for gateway, idle := range map[string]time.Duration{
+		"HAProxy (pool-purge-delay)": 5 * time.Second, "nginx (keepalive_timeout)": time.Minute, "AWS ALB, default": time.Minute,
+		"Traefik (idleConnTimeout)": 90 * time.Second, "Caddy (keepalive)": 2 * time.Minute, "Google Cloud, fixed": 10 * time.Minute,
+		"Envoy, Istio (idle_timeout)": time.Hour, "AWS ALB, at most": 4000 * time.Second,
+	} {
+		require.Greater(t, server.IdleTimeout, idle+time.Minute, gateway)
 	}
 }
 

@@ -69,6 +69,7 @@ func (b *builder) openListsRedis(ctx context.Context, c clients) (client, direct
 		return nil, nil, replicas, fmt.Errorf("timeline.redis_url: %w", err)
 	}
 	b.disconnects("timeline_redis", client.Close)
+	b.watchMode(ctx, "timeline.redis_url", cfg, client)
 	client.AddHook(breaker.NewRedis("timeline_redis", connect.RedisPatience(cfg), nil, b.log))
 	connect.Follow(cfg, client)
 	b.checks["timeline_redis"] = func(ctx context.Context) handler.Dependency {

@@ -20,7 +20,7 @@ import (
 // open opens each part after those that it depends on. The dependencies of a part are parameters
 // of the function that opens it.
 func (b *builder) open(ctx context.Context) (*App, error) {
-	tracing, err := telemetry.Start(ctx, version.String())
+	tracing, err := telemetry.Start(ctx, version.String(), b.log)
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,9 @@ import (
 
 const (
 	headerTimeout = 5 * time.Second
-	idleTimeout   = 2 * time.Minute
+	// idleTimeout is longer than gateways keep idle connections to servers, Envoy's hour among them: a call that
+	// is sent while the server hangs up fails. The kernel probes connections, and drops those of peers that are gone.
+	idleTimeout = 70 * time.Minute
 	// answerSlack is the time beyond the request timeout for a slow client to send its body or
 	// read its answer.
 	answerSlack = 25 * time.Second
@@ -81,6 +83,8 @@ func (a *App) serve(ctx context.Context, server *http.Server, l net.Listener, fa
 		serveErr = a.announce(ctx, failed)
 		a.log.InfoContext(ctx, "stopping: finishing requests, then recording what was delivered")
 	case serveErr = <-failed:
+	case serveErr = <-a.fatal:
+		a.log.ErrorContext(ctx, "stopping: the server cannot go on as it was started", "error", serveErr)
 	}
 	patience := a.live.Now().Server.ShutdownTimeout
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)

@@ -183,6 +183,9 @@ const writesRefused = "reachable, but writes are refused"
 // and "" otherwise.
 func whyRedisDown(err error) string {
 	err = handler.LastFailure(err)
+	if errors.Is(err, connect.ErrCluster) {
+		return connect.ErrCluster.Error()
+	}
 	if rediskeys.RefusesWrites(err) {
 		return withAdvice(writesRefused, rediskeys.Advice(err))
 	}

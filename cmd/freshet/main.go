@@ -33,6 +33,7 @@ var commands = []func() *cobra.Command{
 }
 
 func main() {
+	catchSignals(os.Args)
 	ctx, stop := untilSignal()
 	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()

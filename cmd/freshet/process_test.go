@@ -127,14 +127,28 @@ var serving = regexp.MustCompile(`msg"?[=:]"?serving"?[ ,]"?addr"?[=:]"?([\d.:]+
 // launch runs a server on a free port and waits until it listens.
 func launch(t *testing.T, command string, settings map[string]string, args ...string) *process {
 	t.Helper()
+	p := spawn(t, settings, append([]string{command}, args...)...)
+	p.listens(t)
+	return p
+}
+
+// spawn starts a command that serves on a free port, and waits for nothing.
+func spawn(t *testing.T, settings map[string]string, args ...string) *process {
+	t.Helper()
 	path, err := binary()
 	require.NoError(t, err)
-	p := &process{cmd: exec.Command(path, append([]string{command}, args...)...), log: &buffer{}, exited: make(chan struct{})}
+	p := &process{cmd: exec.Command(path, args...), log: &buffer{}, exited: make(chan struct{})}
 	p.cmd.Env = environ(settings, "FRESHET_SERVER_ADDR=127.0.0.1:0", "FRESHET_SERVER_DRAIN=0s")
 	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
 	require.NoError(t, p.cmd.Start())
 	go func() { _ = p.cmd.Wait(); close(p.exited) }()
 	t.Cleanup(func() { p.signal(syscall.SIGKILL); <-p.exited })
+	return p
+}
+
+// listens waits until a server listens, and notes its address.
+func (p *process) listens(t *testing.T) {
+	t.Helper()
 	testenv.WaitFor(t, func() bool {
 		if m := serving.FindStringSubmatch(p.log.String()); m != nil {
 			p.url = "http://" + m[1]
@@ -143,7 +157,6 @@ func launch(t *testing.T, command string, settings map[string]string, args ...st
 		p.stillThere(t)
 		return false
 	}, "a server that listens; its log:\n%s", p.log)
-	return p
 }
 
 // environ returns the test's environment plus freshet's settings.

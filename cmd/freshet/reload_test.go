@@ -20,13 +20,18 @@ func (p *process) says(t *testing.T, n int, text string) {
 	testenv.WaitFor(t, func() bool { return strings.Count(p.log.String(), text) == n }, "%q %d times; the log:\n%s", text, n, p.log)
 }
 
+// passHangups lets child processes get SIGHUP: under nohup they would inherit that it is ignored.
+func passHangups(t *testing.T) {
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, syscall.SIGHUP)
+	t.Cleanup(func() { signal.Stop(caught) })
+}
+
 // TestReload edits the file of a running server, looks at the difference, and reloads it by the signal
 // and by the command.
 func TestReload(t *testing.T) {
 	t.Parallel()
-	caught := make(chan os.Signal, 1)
-	signal.Notify(caught, syscall.SIGHUP) // under nohup the server would otherwise inherit an ignored SIGHUP
-	defer signal.Stop(caught)
+	passHangups(t)
 	path := write(t, "freshet.yaml", "server: {rate_limit: 0}\n")
 	edit := func(text string) { require.NoError(t, os.WriteFile(path, []byte(text), 0o600)) }
 	p := start(t, settings(t, "embedded"), "--config", path)
@@ -72,7 +77,7 @@ func TestReload(t *testing.T) {
 	require.Equal(t, http.StatusTooManyRequests, refresh())
 
 	edit("log: {level: debug}\n")
-	require.Equal(t, result{out: "setting            in force  loaded\nserver.rate_limit  0.001     0       changed\n"}, command("reload"))
+	require.Equal(t, result{out: "setting            in force  loaded\nserver.rate_limit  0.001     0       changed; not set any more\n"}, command("reload"))
 	for range 3 {
 		require.Equal(t, http.StatusOK, refresh())
 	}

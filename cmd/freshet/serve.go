@@ -92,18 +92,20 @@ func newWorkerCommand() *cobra.Command {
 	})
 }
 
-// reloadAtHangups reloads the configuration at each SIGHUP until stop is called. Where a terminal is
-// closed or a log is rotated the signal is sent, too, and must not end a server: service managers do not
-// restart a process after it.
+// reloadAtHangups reloads the configuration at each SIGHUP until stop is called, also at one that came before.
 func reloadAtHangups(ctx context.Context, log *slog.Logger, live *livesettings.Settings) (stop func()) {
-	hangups := make(chan os.Signal, 1)
-	signal.Notify(hangups, syscall.SIGHUP)
+	stopped := make(chan struct{})
 	go safego.Log(log, "reloads at SIGHUP", func() {
-		for range hangups {
-			_, _ = live.Reload(ctx, "SIGHUP") // it logs its error
+		for {
+			select {
+			case <-hangups:
+				_, _ = live.Reload(ctx, "SIGHUP") // it logs its error
+			case <-stopped:
+				return
+			}
 		}
 	})
-	return func() { signal.Stop(hangups); close(hangups) }
+	return func() { close(stopped) }
 }
 
 // flushWait is how long a process waits at its end for its last lines to be written.

@@ -14,6 +14,8 @@ type ConfigChange struct {
 	InForce string `json:"in_force"`
 	Loaded  string `json:"loaded"`
 	Effect  string `json:"effect"` // when Loaded takes effect: AtReload or AtRestart
+	// Unset means that nothing sets the setting any more: Loaded is its default.
+	Unset bool `json:"unset,omitempty"`
 }
 
 // ConfigChanges lists the settings that differ.

@@ -25,6 +25,7 @@ var aboutTheCommand = []string{"ERR", "WRONGTYPE", "CROSSSLOT", "NOSCRIPT", "BUS
 var refusals = []string{
 	"NOAUTH", "WRONGPASS", "NOPERM", "DENIED", "EXECABORT", "ERR AUTH", "ERR Client sent AUTH", "ERR invalid password",
 	"ERR invalid username-password", "ERR operation not permitted", "ERR Client IP", "ERR illegal address", "ERR unknown command",
+	"ERR DB index is out of range", "ERR SELECT is not allowed", "ERR This instance has cluster support disabled", "NOPROTO",
 	"ERR Protocol error", "ERR ACL failure in script", "ERR The user executing the script", unsupported,
 }
 

@@ -58,6 +58,9 @@ func Make(ctx context.Context, cfg configs.Config, dir string, opts Options, now
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
+	if err := usesAll(ctx, cfg); err != nil {
+		return nil, err
+	}
 	r := &run{cfg: cfg, opts: opts, pace: newPace(opts.Rate), dir: dir}
 	if err := r.begin(now()); err != nil {
 		return nil, err

@@ -276,3 +276,29 @@ func TestServicesDifferences(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, verified(t, third, dir).Differences)
 }
+
+// TestBackupOfAPartRefused backs up with less than the servers have, as a job without their environment does:
+// nothing is copied, and the message names what is missing.
+func TestBackupOfAPartRefused(t *testing.T) {
+	t.Parallel()
+	cfg := services(t)
+	start(t, cfg).stop()
+	dir := t.TempDir()
+	for name, change := range map[string]func(*configs.Config){
+		"PostgreSQL (postgres.url)":               func(c *configs.Config) { c.Postgres.URL, c.Media.URL = "", "" },
+		"Elasticsearch (elasticsearch.addresses)": func(c *configs.Config) { c.Elasticsearch.Addresses = nil },
+		"redis.key_prefix":                        func(c *configs.Config) { c.Redis.KeyPrefix = "other:" },
+		"elasticsearch.index":                     func(c *configs.Config) { c.Elasticsearch.Index += "-other" },
+		"media.url":                               func(c *configs.Config) { c.Media.URL = "" },
+	} {
+		part := cfg
+		change(&part)
+		require.NoError(t, part.Validate(), name)
+		_, err := backup.Make(t.Context(), part, filepath.Join(dir, name), backup.Options{}, time.Now)
+		require.ErrorContains(t, err, "the servers over these stores use "+name)
+		require.ErrorContains(t, err, "the environment of the servers")
+		_, err = backup.ReadManifest(filepath.Join(dir, name))
+		require.Error(t, err)
+	}
+	makeBackup(t, cfg, filepath.Join(dir, "whole"))
+}

@@ -61,6 +61,7 @@ func redisOptions(cfg configs.Config) (*redis.UniversalOptions, error) {
 		ConnMaxLifetime:       redisLifetime,
 		ConnMaxLifetimeJitter: redisJitter,
 	}
+	o.Dialer = plainDialer(o.DialTimeout).DialContext
 	if r.TLS { // each node's certificate is verified against the dialled name
 		s, err := redisSecured(cfg)
 		if err != nil {
@@ -104,7 +105,7 @@ const clusterReload = time.Second
 // Redis creates the configured client, which the caller must close: for a single server, a master
 // found by Sentinels, or a cluster. Several addresses mean a cluster. A single server is asked for
 // its mode, since keys have other names on a cluster; if it does not answer, it is treated as
-// standalone. Errors are about redis.url or a certificate file. options are applied last.
+// standalone, and connections fail with [ErrCluster] if it is not. Errors are about redis.url or a certificate file. options are applied last.
 func Redis(ctx context.Context, cfg configs.Config, options ...func(*redis.UniversalOptions)) (redis.UniversalClient, error) {
 	LogRedis(slog.New(slog.DiscardHandler)) // unless a logger has been set
 	o, err := redisOptions(cfg)
@@ -127,6 +128,8 @@ func Redis(ctx context.Context, cfg configs.Config, options ...func(*redis.Unive
 		return nil, fmt.Errorf("the database must be 0, because %s is a node of a cluster", o.Addrs[0])
 	case mode == "cluster":
 		return clusterClient(o), nil
+	case mode == "":
+		o.OnConnect = singleServer(o.OnConnect)
 	}
 	return redis.NewClient(o.Simple()), nil
 }
@@ -161,9 +164,7 @@ func serverMode(ctx context.Context, o *redis.UniversalOptions) string {
 	simple.DB = 0 // no other database can be selected on a cluster
 	client := redis.NewClient(simple)
 	defer func() { _ = client.Close() }()
-	hello := redis.NewMapStringInterfaceCmd(ctx, "hello")
-	_ = client.Process(ctx, hello) // on failure the mode is unknown
-	mode, _ := hello.Val()["mode"].(string)
+	mode, _ := askMode(ctx, client)
 	return mode
 }
 

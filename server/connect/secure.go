@@ -80,10 +80,19 @@ func (s *secured) config() *tls.Config {
 
 // dialer returns a function that dials and completes the TLS handshake within a timeout.
 func (s *secured) dialer(timeout time.Duration) func(ctx context.Context, network, addr string) (net.Conn, error) {
-	plain := &net.Dialer{Timeout: timeout} // probes idle connections every 15 seconds
+	plain := plainDialer(timeout)
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		return (&tls.Dialer{NetDialer: plain, Config: s.config()}).DialContext(ctx, network, addr)
 	}
+}
+
+// fallback is the usual time after which a dialer also tries the addresses of the other family, IPv4 or IPv6.
+const fallback = 300 * time.Millisecond
+
+// plainDialer returns a dialer that probes idle connections every 15 seconds. It tries the addresses of the
+// other family early enough within the timeout: those of one may lead nowhere.
+func plainDialer(timeout time.Duration) *net.Dialer {
+	return &net.Dialer{Timeout: timeout, FallbackDelay: min(fallback, timeout/4)}
 }
 
 // CheckFiles reads the certificate files of a configuration. The error names every setting whose

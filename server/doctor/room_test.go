@@ -40,3 +40,19 @@ func TestNetworkFileSystemReported(t *testing.T) {
 	assert.Contains(t, d.findings[0].Detail, "which damages SQLite's databases (nfs)")
 	assert.Contains(t, d.findings[0].Fix, "a disk of this machine")
 }
+
+// TestUnusedSpaceOfDatabases: a database that has much space without data says so, as its file does not shrink.
+func TestUnusedSpaceOfDatabases(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		unused, size int64
+		says         string
+	}{
+		{0, 0, ""},
+		{10 << 20, 11 << 20, ""},
+		{100 << 20, 1 << 30, ""},
+		{300 << 20, 1 << 30, "; of its 1.0 GiB, 300.0 MiB hold no data and are kept for new data (docs/operations.md: Old items)"},
+	} {
+		assert.Equal(t, tt.says, describeUnused(tt.unused, tt.size))
+	}
+}

@@ -173,8 +173,27 @@ func (d *doctor) checkSQLite(ctx context.Context, what, path string, schema *sql
 	case version.File > version.Known:
 		d.report(OK, what, "", "%s has the schema of a newer version, which this one can use", path)
 	default:
-		d.report(OK, what, "", "%s can be read", path)
+		d.report(OK, what, "", "%s can be read%s", path, unusedOf(ctx, path))
 	}
+}
+
+// muchUnused is the space without data in a database that is worth a word, if it is a quarter of it or more.
+const muchUnused = 64 << 20
+
+// unusedOf says how much of a database holds no data, "" if that is little.
+func unusedOf(ctx context.Context, path string) string {
+	unused, size, err := sqlitefile.Unused(ctx, path)
+	if err != nil {
+		return ""
+	}
+	return describeUnused(unused, size)
+}
+
+func describeUnused(unused, size int64) string {
+	if unused < muchUnused || unused < size/4 {
+		return ""
+	}
+	return fmt.Sprintf("; of its %s, %s hold no data and are kept for new data (docs/operations.md: Old items)", mebibytes(size), mebibytes(unused))
 }
 
 // mediaProbe is the time limit for the store of images to write, read and remove a small file.

@@ -69,15 +69,7 @@ func (s *Settings) Reload(ctx context.Context, by string) ([]api.ConfigChange, e
 		return nil, err
 	}
 	s.now = next
-	pending := 0
-	for _, c := range changes {
-		if c.Effect == api.AtRestart {
-			pending++
-			s.log.WarnContext(ctx, "a changed setting needs a restart", "key", c.Key, "in_force", c.InForce, "loaded", c.Loaded)
-			continue
-		}
-		s.log.InfoContext(ctx, "a setting has changed", "key", c.Key, "before", c.InForce, "now", c.Loaded)
-	}
+	pending := s.logChanges(ctx, changes)
 	if len(changes) > pending {
 		for _, apply := range s.apply {
 			apply(next)
@@ -86,6 +78,27 @@ func (s *Settings) Reload(ctx context.Context, by string) ([]api.ConfigChange, e
 	succeeded(pending)
 	s.log.InfoContext(ctx, "the configuration is reloaded", "by", by, "changed", len(changes)-pending, "need_restart", pending)
 	return changes, nil
+}
+
+// logChanges logs each change, and returns how many need a restart. A setting that is not set any more may be
+// missing by mistake, as from a file that was cut off.
+func (s *Settings) logChanges(ctx context.Context, changes []api.ConfigChange) (pending int) {
+	for _, c := range changes {
+		switch {
+		case c.Effect == api.AtRestart && c.Unset:
+			s.log.WarnContext(ctx, "a setting is not set any more; its default needs a restart", "key", c.Key, "in_force", c.InForce, "default", c.Loaded)
+		case c.Effect == api.AtRestart:
+			s.log.WarnContext(ctx, "a changed setting needs a restart", "key", c.Key, "in_force", c.InForce, "loaded", c.Loaded)
+		case c.Unset:
+			s.log.WarnContext(ctx, "a setting is not set any more; it has its default", "key", c.Key, "before", c.InForce, "now", c.Loaded)
+		default:
+			s.log.InfoContext(ctx, "a setting has changed", "key", c.Key, "before", c.InForce, "now", c.Loaded)
+		}
+		if c.Effect == api.AtRestart {
+			pending++
+		}
+	}
+	return pending
 }
 
 // compare returns how the loaded configuration differs from the one in force, and the one that would be

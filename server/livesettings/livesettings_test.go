@@ -90,3 +90,39 @@ func TestNothingToLoad(t *testing.T) {
 	require.Equal(t, []api.ConfigChange{}, changes)
 	require.Equal(t, configs.Default(), s.Now())
 }
+
+// TestUnset checks that settings which nothing sets any more, as when a file was cut off, are told apart from
+// changed ones, and that one that needs a restart stays so.
+func TestUnset(t *testing.T) {
+	from := map[string]configs.Origin{}
+	for _, key := range []string{"server.rate_limit", "log.level", "recall.n", "auth.admin_token"} {
+		from[key] = configs.Origin{Kind: configs.OriginFile, Name: "freshet.yaml"}
+	}
+	start := configs.Default()
+	start.Server.RateLimit, start.Recall.N, start.Auth.AdminToken, start.Origins = 5, 800, "a-secret-token", from
+	cut := configs.Default()
+	cut.Server.RateLimit, cut.Origins = 7, map[string]configs.Origin{"server.rate_limit": from["server.rate_limit"]}
+	var log bytes.Buffer
+	s := New(start, func() (configs.Config, error) { return cut, nil }, slog.New(slog.NewTextHandler(&log, nil)))
+	want := []api.ConfigChange{
+		{Key: "server.rate_limit", InForce: "5", Loaded: "7", Effect: api.AtReload},
+		{Key: "auth.admin_token", InForce: "******", Loaded: "", Effect: api.AtRestart, Unset: true},
+		{Key: "recall.n", InForce: "800", Loaded: "500", Effect: api.AtRestart, Unset: true},
+	}
+	changes, err := s.Reload(t.Context(), "a test")
+	require.NoError(t, err)
+	require.Equal(t, want, changes, "log.level had its default")
+	require.Contains(t, log.String(), `level=WARN msg="a setting is not set any more; its default needs a restart" key=recall.n in_force=800 default=500`)
+	changes, err = s.Diff()
+	require.NoError(t, err)
+	require.Equal(t, want[1:], changes)
+
+	cut.Server.RateLimit, cut.Origins = 0, nil
+	changes, err = s.Reload(t.Context(), "a test")
+	require.NoError(t, err)
+	require.Equal(t, api.ConfigChange{Key: "server.rate_limit", InForce: "7", Loaded: "0", Effect: api.AtReload, Unset: true}, changes[0])
+	require.Contains(t, log.String(), `level=WARN msg="a setting is not set any more; it has its default" key=server.rate_limit before=7 now=0`)
+	changes, err = s.Diff()
+	require.NoError(t, err)
+	require.Equal(t, want[1:], changes)
+}

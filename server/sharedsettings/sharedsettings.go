@@ -185,6 +185,31 @@ func Unused(ctx context.Context, store Store, s Settings) (stores []string, err 
 	return stores, err
 }
 
+// where are the settings that say where servers keep data, besides the stores themselves.
+var where = []string{"redis.key_prefix", "the database of redis.url", "the database of timeline.redis_url", "elasticsearch.index", "media.url"}
+
+// Elsewhere returns what the servers over a store use and s does not: stores, and places in stores. What has
+// only the settings s misses the data there.
+func Elsewhere(ctx context.Context, store Store, s Settings) (places []string, err error) {
+	places, err = Unused(ctx, store, s)
+	if err != nil {
+		return nil, err
+	}
+	found, err := store.Get(ctx)
+	if err != nil || found == "" {
+		return nil, err
+	}
+	kept, err := parse(found)
+	for _, name := range where {
+		theirs, used := kept[name]
+		ours, known := s[name]
+		if used && known && theirs != ours {
+			places = append(places, fmt.Sprintf("%s %s (here %s)", name, cmp.Or(theirs, "empty"), cmp.Or(ours, "empty")))
+		}
+	}
+	return places, err
+}
+
 // Accept stores the settings as those of all servers.
 func Accept(ctx context.Context, store Store, s Settings) error { return s.keep(ctx, store, false) }
 

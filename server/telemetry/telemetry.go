@@ -1,11 +1,12 @@
 // Package telemetry sends traces if OTEL_EXPORTER_OTLP_ENDPOINT names a collector, and does nothing
 // otherwise. The other OTEL_ variables have the meaning that the OpenTelemetry specification
-// defines.
+// defines; what they ask for and this package does not do is logged.
 package telemetry
 
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"os"
@@ -31,9 +32,13 @@ func isHTTP(u *url.URL) bool {
 	return (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
 }
 
-// Start starts tracing. It returns nil if no collector is named. Spans are sent in batches in the
-// background; Close sends the last ones. An invalid URL of a collector is an error.
-func Start(ctx context.Context, version string) (*Tracing, error) {
+// Start starts tracing. It returns nil if no collector is named, or the environment switches traces off.
+// Spans are sent in batches in the background; Close sends the last ones. An invalid URL of a collector is
+// an error. log is told what the environment asks for in vain, and when spans cannot be sent.
+func Start(ctx context.Context, version string, log *slog.Logger) (*Tracing, error) {
+	if off() {
+		return nil, nil
+	}
 	named := false
 	for _, name := range endpoint {
 		value := os.Getenv(name)
@@ -48,6 +53,9 @@ func Start(ctx context.Context, version string) (*Tracing, error) {
 	if !named {
 		return nil, nil
 	}
+	for _, w := range inVain() {
+		log.WarnContext(ctx, "a variable asks for traces that are not sent", "variable", w.name, "value", w.value, "instead", w.instead)
+	}
 	exporter, err := otlptracehttp.New(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("tracing: %w", err)
@@ -57,7 +65,7 @@ func Start(ctx context.Context, version string) (*Tracing, error) {
 	if err != nil {
 		return nil, fmt.Errorf("tracing: %w", err)
 	}
-	return &Tracing{provider: sdk.NewTracerProvider(sdk.WithBatcher(exporter), sdk.WithResource(res))}, nil
+	return &Tracing{provider: sdk.NewTracerProvider(sdk.WithBatcher(&reporting{SpanExporter: exporter, log: log}), sdk.WithResource(res))}, nil
 }
 
 // Tracer returns the tracer of the spans, or nil without tracing.

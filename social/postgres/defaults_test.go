@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -38,6 +39,22 @@ var defaults = map[string]string{
 	"enable_seqscan":                      "off",
 	"work_mem":                            "64kB",
 	"session_replication_role":            "origin",
+	"client_encoding":                     "LATIN1",
+	"quote_all_identifiers":               "on",
+	"check_function_bodies":               "off",
+	"backslash_quote":                     "off",
+	"plpgsql.variable_conflict":           "use_column",
+	"plpgsql.extra_errors":                "all",
+	"default_statistics_target":           "1",
+	"join_collapse_limit":                 "1",
+	"jit_above_cost":                      "0",
+	"statement_timeout":                   "60s",
+	"lock_timeout":                        "60s",
+	"idle_session_timeout":                "60s",
+	"xmloption":                           "document",
+	"default_text_search_config":          "simple",
+	"lc_numeric":                          "C",
+	"temp_buffers":                        "800kB",
 }
 
 // TestDefaultsOfTheDatabase creates the tables, and writes at the same time, with each of these settings.
@@ -78,5 +95,26 @@ func TestDefaultsOfTheDatabase(t *testing.T) {
 			require.NoError(t, err)
 			assert.NotEmpty(t, leased)
 		})
+	}
+}
+
+// TestEncodingOfTheClient checks that texts are stored as they are if the role, the database or the URL has
+// another encoding for clients: other programs, and servers with another role, read the same.
+func TestEncodingOfTheClient(t *testing.T) {
+	t.Parallel()
+	address := testenv.Postgres(t)
+	for _, encoding := range []string{"LATIN1", "SQL_ASCII", "WIN1252", "EUC_JP"} {
+		s, err := postgres.Open(t.Context(), postgres.Config{URL: address + "&pool_max_conns=2&client_encoding=" + encoding}, social.Options{})
+		require.NoError(t, err)
+		caption := encoding + " zażółć 日本 🙂"
+		_, _, err = s.CreatePost(t.Context(), social.Post{Author: "ana", Caption: caption, Audience: social.Audience{Public: true}}, social.Creation{})
+		require.NoError(t, err, encoding)
+		require.NoError(t, s.Close())
+		other, err := pgx.Connect(t.Context(), address)
+		require.NoError(t, err)
+		var found int
+		require.NoError(t, other.QueryRow(t.Context(), "SELECT count(*) FROM posts WHERE position($1 IN content) > 0", caption).Scan(&found))
+		assert.Equal(t, 1, found, encoding)
+		require.NoError(t, other.Close(t.Context()))
 	}
 }

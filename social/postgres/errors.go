@@ -80,6 +80,12 @@ const ofPooler = "a pooler gives each transaction another connection; add defaul
 // with another language (lc_messages) translates its messages.
 var adviceByText = []struct{ part, advice string }{
 	{"unsupported startup parameter", "the pooler does not take a parameter of postgres.url; for search_path use ALTER ROLE … SET search_path instead, or another database"},
+	{"no more connections allowed", "the pooler has as many clients as it allows; raise its max_client_conn or lower pool_max_conns in postgres.url"},
+	{"query_wait_timeout", "the pooler had no connection to PostgreSQL for too long; raise its default_pool_size"},
+	{"no such database", "there is no such database; create it, name it in the pooler's configuration, or correct postgres.url"},
+	{"server login", "the pooler cannot log in to PostgreSQL; see its log, and the users in its auth_file"},
+	{"cannot connect to server", "the pooler does not reach PostgreSQL; start that, or correct the pooler's configuration"},
+	{"due to lock timeout", "the limit lock_timeout of the user or the database has ended it; raise it"},
 	{"due to statement timeout", "the limit statement_timeout of the user or the database has ended it; raise it, or migrate over a direct connection"},
 	{"permission denied for schema", "the user may not create tables; let it own the database (ALTER DATABASE … OWNER TO …), or GRANT USAGE, CREATE ON SCHEMA … to it"},
 	{"no encryption", "the server requires TLS; set sslmode=require or verify-full in postgres.url"},

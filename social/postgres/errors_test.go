@@ -39,6 +39,13 @@ func TestAdviceFitsTheMessage(t *testing.T) {
 		{&pgconn.PgError{Code: "42P05", Message: `prepared statement "stmtcache_faa3" already exists`}, "default_query_exec_mode=exec"},
 		{&pgconn.PgError{Code: "42704", Message: `unrecognized configuration parameter "schema"`}, "remove it"},
 		{&pgconn.PgError{Code: queryCanceled, Message: "canceling statement due to statement timeout"}, "statement_timeout of the user or the database"},
+		{&pgconn.PgError{Code: lockNotAvailable, Message: "canceling statement due to lock timeout"}, "lock_timeout of the user or the database"},
+		{&pgconn.PgError{Code: "08P01", Message: "no more connections allowed (max_client_conn)"}, "max_client_conn"},
+		{&pgconn.PgError{Code: "08P01", Message: "query_wait_timeout"}, "default_pool_size"},
+		{&pgconn.PgError{Code: "08P01", Message: "no such database: freshet"}, "in the pooler's configuration"},
+		{&pgconn.PgError{Code: "08P01", Message: "server login failed: FATAL password authentication failed for user \"freshet\""}, "auth_file"},
+		{&pgconn.PgError{Code: "08P01", Message: "server login has been failing, cached error: connect failed (server_login_retry)"}, "auth_file"},
+		{&pgconn.PgError{Code: "08P01", Message: "pgbouncer cannot connect to server"}, "does not reach PostgreSQL"},
 		// The same from servers with other languages.
 		{&pgconn.PgError{Code: notAuthorized, Message: "kein pg_hba.conf-Eintrag für Host »10.0.0.1«, Benutzer »f«, Datenbank »f«, keine Verschlüsselung"}, "without TLS (sslmode)"},
 		{&pgconn.PgError{Code: notAuthorized, Message: "Verbindung erfordert ein gültiges Client-Zertifikat"}, "sslcert"},

@@ -133,6 +133,7 @@ func (cfg Config) pool() (*pgxpool.Config, error) {
 	if c.ConnConfig.ConnectTimeout == 0 {
 		c.ConnConfig.ConnectTimeout = connectTimeout
 	}
+	c.ConnConfig.RuntimeParams["client_encoding"] = "UTF8" // whatever the role or the database has
 	if c.ConnConfig.RuntimeParams["application_name"] == "" {
 		c.ConnConfig.RuntimeParams["application_name"] = "freshet"
 	}

@@ -4124,6 +4124,8 @@ export interface components {
              * @enum {string}
              */
             effect: "reload" | "restart";
+            /** @description True if nothing sets the setting any more, so that the loaded value is its default. Absent otherwise. */
+            unset?: boolean;
         };
         System: {
             version: string;

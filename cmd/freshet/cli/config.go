@@ -21,6 +21,9 @@ func WriteConfigChanges(w io.Writer, changes []client.ConfigChange, live, none s
 		if c.Effect == api.AtReload {
 			state = live
 		}
+		if c.Unset {
+			state += "; not set any more"
+		}
 		t.add(c.Key, cmp.Or(c.InForce, `""`), cmp.Or(c.Loaded, `""`), state)
 	}
 	return t.write(w, width, "")

@@ -1,5 +1,58 @@
 {{- define "freshet.name" -}}
-{{- if contains "freshet" .Release.Name }}{{ .Release.Name }}{{ else }}{{ .Release.Name }}-freshet{{ end }}
+{{- $name := .Release.Name }}
+{{- if not (contains "freshet" $name) }}{{ $name = printf "%s-freshet" $name }}{{ end }}
+{{- /* Kubernetes adds 11 characters to the name of a StatefulSet in a label of its pods, which has 63 at most. */}}
+{{- if gt (len $name) 52 }}
+{{- fail (printf "the name %s has %d characters, and 52 are allowed: choose a shorter name for the release" $name (len $name)) }}
+{{- end }}
+{{- $name }}
+{{- end }}
+
+{{- /* The bytes of a quantity such as 2Gi: Kubernetes may write it in another unit. */}}
+{{- define "freshet.bytes" -}}
+{{- $units := dict "" 1.0 "k" 1e3 "M" 1e6 "G" 1e9 "T" 1e12 "P" 1e15 "Ki" 1024.0 "Mi" 1048576.0 "Gi" 1073741824.0 "Ti" 1099511627776.0 "Pi" 1125899906842624.0 }}
+{{- mulf (float64 (regexFind "^[0-9.]+" (toString .))) (get $units (regexFind "[a-zA-Z]*$" (toString .))) }}
+{{- end }}
+
+{{- /* Kubernetes refuses to change the claims of a StatefulSet, in words that do not say what to do. */}}
+{{- define "freshet.storage" -}}
+{{- $name := include "freshet.name" . }}
+{{- $is := lookup "apps/v1" "StatefulSet" .Release.Namespace $name }}
+{{- range dig "spec" "volumeClaimTemplates" list $is }}
+{{- $size := dig "spec" "resources" "requests" "storage" "" . }}
+{{- $class := dig "spec" "storageClassName" "" . }}
+{{- if or (ne (include "freshet.bytes" $size) (include "freshet.bytes" $.Values.server.storage.size)) (and $.Values.server.storage.className (ne $class $.Values.server.storage.className)) }}
+{{- fail (printf "server.storage is fixed when the release is installed (here %s %s): keep it, or change the claims first, as docs/production.md says (Kubernetes)" $size $class) }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- /* The seconds of a duration such as 1m30s. */}}
+{{- define "freshet.seconds" -}}
+{{- $sum := 0.0 }}
+{{- $units := dict "h" 3600.0 "m" 60.0 "s" 1.0 "ms" 0.001 "us" 0.000001 "µs" 0.000001 "ns" 0.000000001 }}
+{{- range regexFindAll "[0-9.]+(h|ms|m|s|us|µs|ns)" (toString .) -1 }}
+{{- $sum = addf $sum (mulf (float64 (regexFind "[0-9.]+" .)) (get $units (regexFind "[a-zµ]+" .))) }}
+{{- end }}
+{{- $sum }}
+{{- end }}
+
+{{- /* A process that is killed while it drains or records loses what it was about to do. */}}
+{{- define "freshet.grace" -}}
+{{- $drain := dig "server" "drain" "5s" .Values.config }}
+{{- $rest := dig "server" "shutdown_timeout" "15s" .Values.config }}
+{{- $needs := addf (float64 (include "freshet.seconds" $drain)) (float64 (include "freshet.seconds" $rest)) }}
+{{- if le (float64 .Values.server.terminationGracePeriodSeconds) $needs }}
+{{- fail (printf "server.terminationGracePeriodSeconds is %v, and must be longer than server.drain (%v) and server.shutdown_timeout (%v) of config together" .Values.server.terminationGracePeriodSeconds $drain $rest) }}
+{{- end }}
+{{- int64 .Values.server.terminationGracePeriodSeconds }}
+{{- end }}
+
+{{- define "freshet.podLabels" -}}
+{{ include "freshet.labels" . }}
+{{- with .Values.podLabels }}
+{{ toYaml . }}
+{{- end }}
 {{- end }}
 
 {{- define "freshet.selector" -}}
@@ -82,7 +135,11 @@ securityContext:
       {{- end }}
 {{- end }}
 {{- range $i, $f := .Values.files }}
+{{- if $f.configMap }}
+- {name: files-{{ $i }}, configMap: {name: {{ $f.configMap | quote }}}}
+{{- else }}
 - {name: files-{{ $i }}, secret: {secretName: {{ $f.secret | quote }}, defaultMode: 0440}}
+{{- end }}
 {{- end }}
 {{- end }}
 

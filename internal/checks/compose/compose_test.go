@@ -40,6 +40,27 @@ func service(t *testing.T, name string) types.ServiceConfig {
 	return s
 }
 
+// TestComposeValues checks what docs/production.md says of values in a compose file and in the files of variables
+// that it names: they arrive as they are.
+func TestComposeValues(t *testing.T) {
+	t.Parallel()
+	const value = `pa$w#'1 %&\^@`
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "freshet.env"), []byte(`OF_FILE='`+strings.ReplaceAll(value, "'", `\'`)+"'\n"), 0o600))
+	file := "services:\n  freshet:\n    image: freshet\n    env_file: freshet.env\n    environment:\n      WRITTEN: '" +
+		strings.NewReplacer("$", "$$", "'", "''").Replace(value) + "'\n"
+	p, err := loader.LoadWithContext(t.Context(), types.ConfigDetails{
+		WorkingDir: dir, ConfigFiles: []types.ConfigFile{{Filename: filepath.Join(dir, "compose.yml"), Content: []byte(file)}},
+	}, func(o *loader.Options) { o.SetProjectName("values", true) })
+	require.NoError(t, err)
+	s, err := p.GetService("freshet")
+	require.NoError(t, err)
+	for _, name := range []string{"OF_FILE", "WRITTEN"} {
+		require.NotNil(t, s.Environment[name], name)
+		assert.Equal(t, value, *s.Environment[name], name)
+	}
+}
+
 func TestComposeServices(t *testing.T) {
 	p := project(t)
 	assert.ElementsMatch(t, []string{"freshet", "redis", "elasticsearch", "postgres"}, p.ServiceNames())
@@ -52,6 +73,10 @@ func TestComposeServices(t *testing.T) {
 		}
 		named := slices.ContainsFunc(s.Volumes, func(v types.ServiceVolumeConfig) bool { return v.Type == types.VolumeTypeVolume && v.Source != "" })
 		assert.True(t, named, "%s loses its data with its container", name)
+		if assert.NotNil(t, s.Logging, "the log of %s grows for ever", name) {
+			assert.NotEmpty(t, s.Logging.Options["max-size"], name)
+			assert.NotEmpty(t, s.Logging.Options["max-file"], name)
+		}
 	}
 	for name, dependency := range p.Services["freshet"].DependsOn {
 		assert.Equal(t, types.ServiceConditionHealthy, dependency.Condition, name)

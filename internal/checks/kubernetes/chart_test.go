@@ -28,8 +28,13 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/dynamic/fake"
+	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/yaml"
 
 	"github.com/freshet/freshet/configs"
@@ -47,6 +52,9 @@ var variants = map[string]string{
 	"closed": "networkPolicy: {from: [{namespaceSelector: {matchLabels: {name: gateway}}}], egress: [{ports: [{port: 6379}]}]}\n" +
 		"imagePullSecrets: [{name: registry}]\nfiles: [{secret: elastic-ca, path: /etc/elastic}]\n" +
 		"config: {elasticsearch: {addresses: ['https://elastic:9200'], ca_cert: /etc/elastic/ca.crt}}",
+	"meshed": "podLabels: {team: feed}\npodAnnotations: {linkerd.io/inject: enabled}\ndoctor: {podLabels: {team: ops}, podAnnotations: {linkerd.io/inject: disabled}}\n" +
+		"files: [{configMap: company-ca, path: /etc/company}]\n" +
+		"config: {server: {drain: 1m, shutdown_timeout: 1m30s}, redis: {url: 'rediss://redis:6379', ca_cert: /etc/company/ca.crt}}\nserver: {terminationGracePeriodSeconds: 160}",
 	"bare": "doctor: {enabled: false}\nnetworkPolicy: {enabled: false}\npodDisruptionBudget: {enabled: false}\nsecrets: []\nconfig: {auth: {mode: header, trusted_gateway: true}}",
 }
 
@@ -57,8 +65,9 @@ type serviceMonitor struct {
 	Spec              struct {
 		Selector  metav1.LabelSelector `json:"selector"`
 		Endpoints []struct {
-			Port, Path string
-			Interval   metav1.Duration
+			Port, Path  string
+			Interval    metav1.Duration
+			Relabelings []struct{ TargetLabel, Replacement string }
 		} `json:"endpoints"`
 	} `json:"spec"`
 }
@@ -88,10 +97,25 @@ func render(t *testing.T, values string) (string, error) {
 	t.Helper()
 	given, err := chartutil.ReadValues([]byte(values))
 	require.NoError(t, err)
+	return renderAs(t, "freshet", given, cluster{})
+}
+
+// cluster is a Kubernetes that has these objects.
+type cluster []runtime.Object
+
+// GetClientFor implements [engine.ClientProvider].
+func (c cluster) GetClientFor(apiVersion, kind string) (dynamic.NamespaceableResourceInterface, bool, error) {
+	of := schema.FromAPIVersionAndKind(apiVersion, kind).GroupVersion().WithResource(strings.ToLower(kind) + "s")
+	return fake.NewSimpleDynamicClient(scheme.Scheme, c...).Resource(of), true, nil
+}
+
+// renderAs renders the chart as a release of another name, in a cluster.
+func renderAs(t *testing.T, release string, given map[string]any, in cluster) (string, error) {
+	t.Helper()
 	c := load(t)
-	all, err := chartutil.ToRenderValues(c, given, chartutil.ReleaseOptions{Name: "freshet", Namespace: "default", IsInstall: true}, chartutil.DefaultCapabilities)
+	all, err := chartutil.ToRenderValues(c, given, chartutil.ReleaseOptions{Name: release, Namespace: "default", IsInstall: true}, chartutil.DefaultCapabilities)
 	require.NoError(t, err)
-	files, err := engine.Render(c, all)
+	files, err := engine.RenderWithClientProvider(c, all, in)
 	if err != nil {
 		return "", err
 	}
@@ -216,6 +240,133 @@ func TestChartEnvironmentAndAccount(t *testing.T) {
 	}
 }
 
+// TestChartPodMetadata checks that labels and annotations reach every pod, and that the doctor's can differ.
+func TestChartPodMetadata(t *testing.T) {
+	text, err := render(t, variants["meshed"]+"\nworker: {replicas: 1}")
+	require.NoError(t, err)
+	for _, o := range objects(t, text) {
+		switch o := o.(type) {
+		case *appsv1.StatefulSet:
+			assert.Equal(t, "feed", o.Spec.Template.Labels["team"])
+			assert.Equal(t, "enabled", o.Spec.Template.Annotations["linkerd.io/inject"])
+			assert.NotEmpty(t, o.Spec.Template.Annotations["checksum/config"])
+			assert.NotContains(t, o.Spec.Selector.MatchLabels, "team", "it cannot change")
+		case *appsv1.Deployment:
+			assert.Equal(t, "feed", o.Spec.Template.Labels["team"])
+			assert.Equal(t, "enabled", o.Spec.Template.Annotations["linkerd.io/inject"])
+		case *batchv1.Job:
+			assert.Equal(t, "ops", o.Spec.Template.Labels["team"])
+			assert.Equal(t, "disabled", o.Spec.Template.Annotations["linkerd.io/inject"])
+			assert.Equal(t, "freshet", o.Spec.Template.Labels["app.kubernetes.io/name"])
+		}
+	}
+	for _, pod := range podsOf(objects(t, text)) {
+		assert.True(t, slices.ContainsFunc(pod.Volumes, func(v corev1.Volume) bool { return v.ConfigMap != nil && v.ConfigMap.Name == "company-ca" }))
+	}
+}
+
+// TestChartMonitorsAllProcesses checks that servers and workers are scraped, as one job: alerts on the queue add
+// its workers up, and would say that there are none.
+func TestChartMonitorsAllProcesses(t *testing.T) {
+	text, err := render(t, "serviceMonitor: {enabled: true}\nworker: {replicas: 1}")
+	require.NoError(t, err)
+	all := objects(t, text)
+	var selector labels.Selector
+	for _, o := range all {
+		m, ok := o.(*serviceMonitor)
+		if !ok {
+			continue
+		}
+		selector, err = metav1.LabelSelectorAsSelector(&m.Spec.Selector)
+		require.NoError(t, err)
+		require.Len(t, m.Spec.Endpoints, 1)
+		require.Len(t, m.Spec.Endpoints[0].Relabelings, 1)
+		assert.Equal(t, "job", m.Spec.Endpoints[0].Relabelings[0].TargetLabel)
+		assert.Equal(t, "freshet", m.Spec.Endpoints[0].Relabelings[0].Replacement)
+	}
+	require.NotNil(t, selector)
+	var scraped []string
+	for _, o := range all {
+		if s, ok := o.(*corev1.Service); ok && selector.Matches(labels.Set(s.Labels)) {
+			scraped = append(scraped, s.Spec.Selector["app.kubernetes.io/component"])
+		}
+	}
+	assert.ElementsMatch(t, []string{"server", "worker"}, scraped, "each process once")
+}
+
+// TestChartGrace checks that the chart is refused with settings that take longer to stop than the pod may.
+func TestChartGrace(t *testing.T) {
+	for values, needs := range map[string]string{
+		"config: {server: {drain: 10s}}": "server.drain (10s) and server.shutdown_timeout (15s)",
+		"config: {server: {drain: 1m, shutdown_timeout: 1m30s}}\nserver: {terminationGracePeriodSeconds: 150}": "server.drain (1m) and server.shutdown_timeout (1m30s)",
+		"server: {terminationGracePeriodSeconds: 20}":                                                          "server.drain (5s) and server.shutdown_timeout (15s)",
+		"config: {server: {shutdown_timeout: 1h}}":                                                             "server.shutdown_timeout (1h)",
+	} {
+		_, err := render(t, values)
+		require.ErrorContains(t, err, "must be longer than", values)
+		assert.ErrorContains(t, err, needs)
+	}
+	for _, values := range []string{
+		"config: {server: {drain: 500ms, shutdown_timeout: 23s}}", "config: {server: {drain: 0}}", "config: {server: {drain: 0s, shutdown_timeout: 24s}}",
+		"config: {server: {drain: 0.5m}}\nserver: {terminationGracePeriodSeconds: 46}",
+	} {
+		_, err := render(t, values)
+		assert.NoError(t, err, values)
+	}
+}
+
+// TestChartNames checks that each name and label is short enough for Kubernetes, and that a release whose name
+// is too long is refused: its pods would never be created.
+func TestChartNames(t *testing.T) {
+	for _, release := range []string{"a", "freshet", strings.Repeat("a", 44), "freshet-" + strings.Repeat("a", 44)} {
+		text, err := renderAs(t, release, map[string]any{"worker": map[string]any{"replicas": 1}}, cluster{})
+		require.NoError(t, err, release)
+		for _, o := range objects(t, text) {
+			m := o.(metav1.Object)
+			assert.LessOrEqual(t, len(m.GetName()), 63, m.GetName())
+			if s, ok := o.(*appsv1.StatefulSet); ok {
+				assert.LessOrEqual(t, len(s.Name+"-0123456789"), 63, "the label controller-revision-hash")
+			}
+		}
+	}
+	for _, release := range []string{strings.Repeat("a", 45), "freshet-" + strings.Repeat("a", 45)} {
+		_, err := renderAs(t, release, nil, cluster{})
+		require.ErrorContains(t, err, "has 53 characters, and 52 are allowed: choose a shorter name for the release")
+	}
+}
+
+// TestChartStorageStays checks that an upgrade which would change the claims of the servers is refused with what
+// to do, before anything is changed, and that the same claims in other words are not.
+func TestChartStorageStays(t *testing.T) {
+	values := func(size, class string) map[string]any {
+		return map[string]any{"server": map[string]any{"storage": map[string]any{"size": size, "className": class}}}
+	}
+	installed := func(size, class string) cluster {
+		text, err := renderAs(t, "freshet", values(size, class), cluster{})
+		require.NoError(t, err)
+		for _, o := range objects(t, text) {
+			if s, ok := o.(*appsv1.StatefulSet); ok {
+				s.Namespace = "default"
+				return cluster{s}
+			}
+		}
+		t.Fatal("there is no StatefulSet")
+		return nil
+	}
+	for _, tt := range []struct{ size, class, newSize, newClass string }{
+		{"2Gi", "", "2Gi", ""}, {"2Gi", "", "2048Mi", ""}, {"2Gi", "fast", "2Gi", "fast"}, {"2Gi", "fast", "2Gi", ""}, {"1.5G", "", "1500M", ""},
+	} {
+		_, err := renderAs(t, "freshet", values(tt.newSize, tt.newClass), installed(tt.size, tt.class))
+		assert.NoError(t, err, "%+v", tt)
+	}
+	for _, tt := range []struct{ size, class, newSize, newClass string }{
+		{"2Gi", "", "5Gi", ""}, {"2Gi", "", "2G", ""}, {"2Gi", "", "2Gi", "fast"}, {"2Gi", "fast", "2Gi", "slow"},
+	} {
+		_, err := renderAs(t, "freshet", values(tt.newSize, tt.newClass), installed(tt.size, tt.class))
+		require.ErrorContains(t, err, "server.storage is fixed when the release is installed", "%+v", tt)
+	}
+}
+
 // podsOf returns the pods of rendered objects by the name of what creates them.
 func podsOf(all []runtime.Object) map[string]corev1.PodSpec {
 	pods := map[string]corev1.PodSpec{}
@@ -287,7 +438,8 @@ func TestChartRenders(t *testing.T) {
 					checkPod(t, o.Spec.Template, config)
 					assert.Contains(t, o.Annotations["helm.sh/hook"], "pre-upgrade")
 				case *corev1.Service:
-					assert.Equal(t, "server", o.Spec.Selector["app.kubernetes.io/component"])
+					of := map[bool]string{false: "server", true: "worker"}[o.Name == "freshet-workers"]
+					assert.Equal(t, of, o.Spec.Selector["app.kubernetes.io/component"])
 				}
 			}
 			assert.True(t, seen["server"])

@@ -3,6 +3,7 @@ package s3
 import (
 	"github.com/minio/minio-go/v7"
 
+	"github.com/freshet/freshet/internal/certificates"
 	"github.com/freshet/freshet/social/media"
 )
 
@@ -15,6 +16,9 @@ const (
 	ofRegion = "the bucket is in another region; correct region= in media.url"
 	ofRights = "these credentials may not do this; docs/operations.md lists the rights that Freshet needs"
 )
+
+// authorities say where the certificate of an authority belongs.
+const authorities = "a file (PEM) that the variable SSL_CERT_FILE names, or among the authorities of the machine"
 
 var remedies = map[string]string{
 	"RequestTimeTooSkewed": ofClock, "RequestExpired": ofClock, "RequestNotReadyYet": ofClock, "ExpiredPresignRequest": ofClock,
@@ -29,6 +33,9 @@ var remedies = map[string]string{
 func explained(err error) error {
 	if err == nil {
 		return nil
+	}
+	if fault, ok := certificates.Check(err, authorities); ok {
+		return &media.Refusal{Advice: fault.Advice, Err: err}
 	}
 	advice, ok := remedies[minio.ToErrorResponse(err).Code]
 	if !ok {

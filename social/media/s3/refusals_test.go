@@ -2,6 +2,7 @@ package s3
 
 import (
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -44,6 +45,16 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 		store.Close()
 	}
 	require.NoError(t, explained(nil))
+	secure := httptest.NewUnstartedServer(http.NotFoundHandler())
+	secure.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
+	secure.StartTLS()
+	t.Cleanup(secure.Close)
+	s, err := open(t, "s3://bucket?region=r&use_path_style=true&anonymous=true&endpoint="+secure.URL)
+	require.NoError(t, err)
+	err = media.Probe(t.Context(), s, time.Unix(1_800_000_000, 0))
+	var refused *media.Refusal
+	require.ErrorAs(t, err, &refused)
+	assert.Equal(t, "name the authority that signed the server's certificate in a file (PEM) that the variable SSL_CERT_FILE names, or among the authorities of the machine", refused.Advice)
 	other := minio.ErrorResponse{Code: "InternalError"}
 	assert.Equal(t, error(other), explained(other))
 }
