@@ -93,6 +93,30 @@ func (c *Client) Unmute(ctx context.Context, agent string, list Muted, value str
 	return c.change(ctx, http.MethodDelete, v1("agents", agent, "muted", string(list), value))
 }
 
+// MutedItemPage is a page of what an agent has hidden.
+type MutedItemPage struct {
+	Items      []MutedItem `json:"items"`       // what was hidden last first
+	NextCursor string      `json:"next_cursor"` // for the next page; "" on the last
+	Degraded   []string    `json:"degraded"`    // features that were unavailable
+
+	rawResponse
+}
+
+// MutedItem is an item, a post, a reply or a group of items that an agent has hidden.
+type MutedItem struct {
+	ID    string     `json:"id"`
+	Until time.Time  `json:"until,omitzero"` // when the mute ends; zero means never
+	Item  *feed.Item `json:"item,omitempty"` // nil for a group or a reply, and for what does not exist any more or the agent may not see
+}
+
+// MutedItems calls GET /v1/agents/{agent_id}/muted/items: what the agent has hidden, with its content.
+// cursor is the NextCursor of an earlier page, "" for the first; limit is 1 to 100, 0 for the server's default
+// of 20. [Client.Unmute] shows an entry again, by its id.
+func (c *Client) MutedItems(ctx context.Context, agent, cursor string, limit int) (MutedItemPage, error) {
+	path := withPage(v1("agents", agent, "muted", "items"), "cursor", cursor, limit)
+	return call[MutedItemPage](ctx, c, Request{Method: http.MethodGet, Path: path, Repeatable: true})
+}
+
 // ForgetLearned calls DELETE /v1/agents/{agent_id}/learned: data learned about the agent, if any,
 // is deleted; the rest of the profile remains.
 func (c *Client) ForgetLearned(ctx context.Context, agent string) error {

@@ -46,6 +46,10 @@ func (x *explaining) item(ctx context.Context) error {
 	out.Group, out.Title, out.UpdateTime = it.Group(), it.Title, it.UpdateTime
 	out.Age = x.query.Origin.Unix() - it.UpdateTime
 	out.Decay, out.Curves = x.curve.At(float64(out.Age)), x.curves(out.Age)
+	if docs[0].NotRecommended && !(x.home() && docs[0].Listed) {
+		out.Outcome, out.Reason = api.OutcomeGone, "Its author does not want to be recommended (recommend in the author's card)."
+		return nil
+	}
 	factors, err := x.ask(ctx, []string{out.ID}) // recall may have it although it is no candidate
 	if err != nil {
 		return err
@@ -108,7 +112,7 @@ func (x *explaining) candidateReason(c *api.Explained, it *feed.Item) string {
 		if arrange.HomeSource(c.Source) == feed.SourceFollowing {
 			why += ", or the agent no longer follows its author"
 		}
-		return ranks + ", but it has changed since it was recalled: " + why + "."
+		return ranks + ", but it has changed since it was recalled: " + why + "; or its author does not want to be recommended."
 	}
 	return fmt.Sprintf("%s, but only one item of a group is shown, and %s of the same group ranks higher.", ranks, c.Better)
 }

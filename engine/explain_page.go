@@ -82,7 +82,10 @@ func (x *explaining) contents(ctx context.Context, outcomes map[string]api.Outco
 		if doc.Missing() && err != nil {
 			x.missing |= unread(doc.ID, err)
 		} else if c.Outcome == "" {
-			ref := feed.Ref{ID: c.ID, Group: c.Group, Source: arrange.HomeSource(c.Source)}
+			ref := feed.Ref{ID: c.ID, Group: c.Group}
+			if x.home() {
+				ref.Source = arrange.HomeSource(c.Source)
+			}
 			outcome := classify(refusals, x.r.Agent, ref, doc, x.now.Unix(), down)
 			if outcome != api.OutcomePaged {
 				c.Outcome = outcome

@@ -3,7 +3,6 @@ package engine
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/freshet/freshet/engine/degraded"
@@ -12,7 +11,6 @@ import (
 	"github.com/freshet/freshet/feed/terms"
 	"github.com/freshet/freshet/internal/convert"
 	"github.com/freshet/freshet/signals/coread"
-	"github.com/freshet/freshet/social"
 )
 
 const (
@@ -40,7 +38,7 @@ func (e *Engine) Related(ctx context.Context, agent, item string, limit int) (Re
 		return Related{}, err
 	}
 	ctx = e.cfg.Begin(ctx)
-	r := relating{stages: &e.stages, agent: agent, limit: limit, now: e.cfg.Clock().Unix(), met: map[string]bool{}}
+	r := relating{contentReader: contentReader{stages: &e.stages, agent: agent}, limit: limit, now: e.cfg.Clock().Unix(), met: map[string]bool{}}
 	_, r.ranking = e.cfg.Rankings.For(agent)
 	if err := r.together(ctx, item, r.readTogether(ctx, e, item)); err != nil {
 		return Related{}, err
@@ -55,18 +53,14 @@ func (e *Engine) Related(ctx context.Context, agent, item string, limit int) (Re
 
 // relating holds the state of one answer.
 type relating struct {
-	stages  *stages
-	agent   string
+	contentReader
 	limit   int
 	now     int64
 	ranking feed.Ranking
 	profile feed.Profile
 	tags    []string        // of the item
 	met     map[string]bool // groups: those in the answer, and the item's
-	missing degraded.Parts
 	out     Related
-
-	unreadable error // why content is missing that may exist; nil if nothing was unreadable
 }
 
 // readTogether returns the ids of items that at least three people have read who have read the item.
@@ -159,29 +153,6 @@ func (r *relating) query() feed.Query {
 		Agent: r.agent, Ranking: ranking, Origin: r.stages.cfg.origin(r.stages.cfg.Clock()), N: r.limit + len(r.out.Docs) + relatedSpare,
 		Profile: profile,
 	}
-}
-
-// read reads content. While the catalog is down, it returns what is cached.
-func (r *relating) read(ctx context.Context, ids []string) ([]feed.Doc, feed.Profile, error) {
-	ctx, timed := r.stages.enter(ctx, hydrateStage)
-	defer timed.end()
-	docs, profile, err := r.stages.stores.Catalog.Hydrate(ctx, r.agent, ids)
-	if err == nil {
-		return docs, profile, nil
-	}
-	if len(docs) != len(ids) || !down(ctx, err) {
-		return nil, profile, err
-	}
-	if errors.Is(err, social.ErrUnavailable) {
-		r.missing |= degraded.Social
-	}
-	for i := range docs {
-		if docs[i].Missing() {
-			r.missing |= unread(ids[i], err)
-			r.unreadable = err
-		}
-	}
-	return docs, profile, nil
 }
 
 // add adds the items that the reader may be shown and that have a reason, up to the limit.

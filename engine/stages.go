@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/freshet/freshet/engine/arrange"
 	"github.com/freshet/freshet/engine/degraded"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
@@ -165,7 +166,8 @@ func unread(id string, err error) degraded.Parts {
 // classify returns the outcome of a ref with that content. OutcomeGone means that the item was
 // deleted; that it is no longer as checked and claimed, since it changed its group or is dated in
 // the future, and will be chosen again as it is now; or that the reader has unfollowed its
-// author, if unread says that this is known. OutcomeOwn means that only the content names the
+// author, if unread says that this is known; or that the author does not want to be recommended to
+// this reader. OutcomeOwn means that only the content names the
 // agent as an author. OutcomeMuted means that the profile refuses it; OutcomePaged, that it can
 // be shown.
 func classify(r *feed.Refusals, agent string, ref feed.Ref, doc feed.Doc, now int64, unread degraded.Parts) api.Outcome {
@@ -185,8 +187,14 @@ func classify(r *feed.Refusals, agent string, ref feed.Ref, doc feed.Doc, now in
 	if ref.Source == feed.SourceFollowing && !doc.Listed && unread&degraded.Social == 0 {
 		return api.OutcomeGone
 	}
+	if doc.NotRecommended && !(ofHome(ref.Source) && doc.Listed) {
+		return api.OutcomeGone
+	}
 	return api.OutcomePaged
 }
+
+// ofHome reports whether a source is one of home.
+func ofHome(s feed.Source) bool { return slices.Contains(arrange.HomeSources[:], s) }
 
 // mayBeBy reports whether a document can name the agent among several authors, without parsing it.
 func mayBeBy(doc feed.Doc, agent string) bool {

@@ -91,16 +91,11 @@ func (s *Suggester) Suggest(ctx context.Context, agent string, limit int) ([]api
 		list = append(list, added...)
 	}
 	list = list[:min(len(list), limit)]
-	return list, s.addCards(ctx, list)
-}
-
-// addCards fills in the cards of suggested authors.
-func (s *Suggester) addCards(ctx context.Context, list []api.Suggestion) error {
-	cards, err := s.stores.Posts.CardsByAuthor(ctx, authorsOf(list))
+	cards, err := s.stores.Posts.AgentCards(ctx, agent, authorsOf(list))
 	for i, card := range cards {
-		list[i].Card = api.PostAuthor{ID: card.ID, Name: card.Name, ImageURL: card.ImageURL}
+		list[i].Card = card
 	}
-	return err
+	return list, err
 }
 
 // suggestionReader is the agent to whom authors are suggested.

@@ -66,6 +66,9 @@ func (e *suggestTest) suggest(limit int) []api.Suggestion {
 	e.Helper()
 	list, err := e.s.Suggest(e.Context(), "r", limit)
 	require.NoError(e, err)
+	for i := range list {
+		list[i].Card = api.AgentCard{PostAuthor: list[i].Card.PostAuthor} // the rest is in TestSuggestions
+	}
 	return list
 }
 
@@ -101,12 +104,12 @@ func (e *suggestTest) waiting() int {
 }
 
 func by(author string, n int) api.Suggestion {
-	return api.Suggestion{Author: author, Card: api.PostAuthor{ID: author}, Reason: api.FollowedBy, Count: n}
+	return api.Suggestion{Author: author, Card: api.AgentCard{PostAuthor: api.PostAuthor{ID: author}}, Reason: api.FollowedBy, Count: n}
 }
 
 func withReason(reason string, authors ...string) (list []api.Suggestion) {
 	for _, author := range authors {
-		list = append(list, api.Suggestion{Author: author, Card: api.PostAuthor{ID: author}, Reason: reason})
+		list = append(list, api.Suggestion{Author: author, Card: api.AgentCard{PostAuthor: api.PostAuthor{ID: author}}, Reason: reason})
 	}
 	return list
 }
@@ -139,7 +142,13 @@ func TestSuggestions(t *testing.T) {
 	require.NoError(t, e.store.KeepSuggested(t.Context(), "r", kept, e.now))
 	require.Equal(t, append([]api.Suggestion{by("both", 5), by("x", 3)}, popular("pop1", "pop2")...), e.suggest(100))
 	require.NoError(t, e.store.PutAuthor(t.Context(), social.Author{ID: "both", Name: "Bo", ImageURL: "https://example.org/bo.png"}, time.Time{}))
-	require.Equal(t, api.PostAuthor{ID: "both", Name: "Bo", ImageURL: "https://example.org/bo.png"}, e.suggest(1)[0].Card)
+	_, err := e.store.Follow(t.Context(), "both", "r", time.Time{})
+	require.NoError(t, err)
+	list, err := e.s.Suggest(t.Context(), "r", 1)
+	require.NoError(t, err)
+	require.Equal(t, api.AgentCard{
+		PostAuthor: api.PostAuthor{ID: "both", Name: "Bo", ImageURL: "https://example.org/bo.png"}, Following: 1, FollowsYou: true,
+	}, list[0].Card)
 	require.NoError(t, e.store.PutAuthor(t.Context(), social.Author{ID: "both"}, time.Time{}))
 	e.follow("x")
 	e.profile.is.Langs = []string{"en"}

@@ -161,6 +161,10 @@ type Doc struct {
 	JSON json.RawMessage
 	// Listed reports, for a post, that it belongs in the timeline of the reader it was read for.
 	Listed bool
+	// NotRecommended reports, for a post, that its author does not want to be recommended: only home
+	// shows it, and to nobody but readers who follow the author, or are in a group that it addresses.
+	// Then Listed means that the reader is one of these.
+	NotRecommended bool
 }
 
 // Missing reports whether the item does not exist.

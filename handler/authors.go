@@ -1,11 +1,11 @@
 package handler
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
-	"time"
 
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/engine/timeline"
@@ -63,20 +63,30 @@ func (s *server) postAuthorCards(ctx context.Context, _ *call, reader string, in
 	return api.AgentCards{Cards: cards}, err
 }
 
-// putAuthor answers PUT /v1/authors/{id} with the stored card.
+// putAuthor answers PUT /v1/authors/{id} with the stored card. An app that does not know of recommend
+// must not undo the author's choice, so it stays if it is left out.
 func (s *server) putAuthor(ctx context.Context, _ *call, author string, in *api.AuthorCard) (any, error) {
-	card := authorOf(author, in)
-	return card, s.deps.Social.Store.PutAuthor(ctx, card, time.Time{})
+	return s.deps.Social.Store.PatchAuthor(ctx, author, func(stored social.Author) (social.Author, error) {
+		card := authorOf(author, in)
+		card.Recommend = cmp.Or(card.Recommend, stored.Recommend)
+		return card, nil
+	})
 }
 
 func authorOf(id string, card *api.AuthorCard) social.Author {
-	return social.Author{ID: id, Name: card.Name, ImageURL: card.ImageURL, Bio: card.Bio, SuggestFromFollows: card.SuggestFromFollows}
+	return social.Author{
+		ID: id, Name: card.Name, ImageURL: card.ImageURL, Bio: card.Bio,
+		SuggestFromFollows: card.SuggestFromFollows, Recommend: card.Recommend,
+	}
 }
 
 // patchAuthor answers PATCH /v1/authors/{id} with the stored card.
 func (s *server) patchAuthor(ctx context.Context, _ *call, author string, patch *mergePatch[api.AuthorCard]) (any, error) {
 	return s.deps.Social.Store.PatchAuthor(ctx, author, func(stored social.Author) (social.Author, error) {
-		card, err := patch.apply(api.AuthorCard{Name: stored.Name, ImageURL: stored.ImageURL, Bio: stored.Bio, SuggestFromFollows: stored.SuggestFromFollows})
+		card, err := patch.apply(api.AuthorCard{
+			Name: stored.Name, ImageURL: stored.ImageURL, Bio: stored.Bio,
+			SuggestFromFollows: stored.SuggestFromFollows, Recommend: stored.Recommend,
+		})
 		return authorOf(author, &card), err
 	})
 }

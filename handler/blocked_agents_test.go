@@ -75,6 +75,7 @@ func naming() map[string]any {
 		"GET /v1/circles/{id}/posts":              get("/v1/circles/shared/posts", "/v1/circles/shared/posts?view=grid", "/v1/circles/first/posts", "/v1/circles/second/posts"),
 		"GET /v1/agents/{agent_id}/notifications": get("/v1/agents/{me}/notifications?limit=100", "/v1/agents/{me}/notifications?limit=1"),
 		"GET /v1/agents/{agent_id}/likes":         get("/v1/agents/{me}/likes?limit=100"),
+		"GET /v1/agents/{agent_id}/muted/items":   get("/v1/agents/{me}/muted/items?limit=100", "/v1/agents/{me}/muted/items?limit=1"),
 		"GET /v1/circles/{id}/invitations": get("/v1/circles/open-first/invitations", "/v1/circles/open-second/invitations", "/v1/circles/open-third/invitations",
 			"/v1/circles/open-third/invitations?limit=1"),
 		"GET /v1/circles/{id}/members": get("/v1/circles/shared/members", "/v1/circles/shared/members?limit=2", "/v1/circles/first/members", "/v1/circles/second/members"),
@@ -191,6 +192,11 @@ func (m *rights) separate(one, other, neutral string) {
 		post(social.Post{ID: fmt.Sprintf("post:%d", 1+i), Author: author, Audience: public})
 		post(social.Post{ID: fmt.Sprintf("post:%d", 3+i), Author: author, Audience: social.Audience{Circles: []string{"shared"}}})
 		post(social.Post{ID: fmt.Sprintf("post:reply-%d", i), Author: author, ReplyTo: "post:thread"})
+		hidden := fmt.Sprintf("post:hidden-%d", i)
+		post(social.Post{ID: hidden, Author: author, Audience: public})
+		for _, agent := range all {
+			require.Equal(m.t, 200, m.ask(agent, "PUT", "/v1/agents/~/muted/items/"+hidden, "").Code)
+		}
 	}
 	for _, agent := range all {
 		for _, id := range []string{"post:1", "post:2", "post:3", "post:4"} {

@@ -169,6 +169,15 @@ func mutedCases(func(...string) []exchange) map[string]contractRoute {
 		bad := map[int]exchange{40004: step("u:1", "x")}
 		cases["DELETE "+agent+"muted/"+list+"/{"+param+"}"] = contractRoute{good: []exchange{again, step("nobody", "never")}, bad: bad}
 		cases[put.op] = contractRoute{good: []exchange{put, again, timed}, bad: map[int]exchange{40001: past, 40004: bad[40004], 42202: full}}
+		if list == "items" {
+			listed := func(id, query string) exchange {
+				return exchange{path: map[string]string{"agent_id": id}, query: query, headers: []string{asAdmin}, before: []exchange{put, timed}}
+			}
+			cases["GET "+agent+"muted/items"] = contractRoute{
+				good: []exchange{listed("u_1", "").with(asAgent), listed("u_1", "?limit=1"), listed("u_1", "?cursor=1.gone&limit=100"), listed("nobody", "")},
+				bad:  map[int]exchange{40001: listed("u_1", "?cursor=x"), 40003: listed("u_1", "?limit=101"), 40004: listed("u:1", "")},
+			}
+		}
 	}
 	return cases
 }

@@ -275,19 +275,19 @@ func authorCases(func(...string) []exchange) map[string]contractRoute {
 		op: "PUT " + agent + "/blocked/{agent}", path: map[string]string{"agent_id": "u_own", "agent": "u_9"}, headers: []string{own},
 	}}
 	chosen := of("u_own", "", own)
-	chosen.before = []exchange{{op: "PUT " + author, path: at("u_own"), headers: []string{own}, body: `{"suggest_from_follows":false}`}}
+	chosen.before = []exchange{{op: "PUT " + author, path: at("u_own"), headers: []string{own}, body: `{"suggest_from_follows":false,"recommend":false}`}}
 	return map[string]contractRoute{
 		"GET " + author: {
 			good: []exchange{of("u_2", "", asAgent), of("u_2", ""), blocked, chosen},
 			bad:  map[int]exchange{40004: of("@server", ""), 40401: of("nobody_knows", "")},
 		},
 		"PUT " + author: {
-			good: []exchange{of("u_own", card, own), of("u_own", `{"suggest_from_follows":false}`, own), of("u_own", "{}", asAdmin)},
+			good: []exchange{of("u_own", card, own), of("u_own", `{"suggest_from_follows":false,"recommend":false}`, own), of("u_own", "{}", asAdmin)},
 			bad:  map[int]exchange{40004: of("@server", card, asAdmin)},
 		},
 		"PATCH " + author: {
 			good: []exchange{
-				of("u_own", `{"bio":null,"name":"Ann"}`, own), of("u_own", "{}", asAdmin),
+				of("u_own", `{"bio":null,"name":"Ann"}`, own), of("u_own", "{}", asAdmin), of("u_own", `{"recommend":null}`, own),
 			},
 			bad: map[int]exchange{40004: of("@server", card, asAdmin)},
 		},

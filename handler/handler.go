@@ -36,6 +36,7 @@ type Engine interface {
 	HiddenWith(ctx context.Context, item string) ([]string, error)
 	Explain(ctx context.Context, r engine.ExplainRequest) (api.Explanation, error)
 	Related(ctx context.Context, agent, item string, limit int) (engine.Related, error)
+	Muted(ctx context.Context, agent, cursor string, limit int) (engine.MutedPage, error)
 	Ranking(agent string) (variant string, r feed.Ranking)
 	Profile(ctx context.Context, agent string) (feed.Profile, error)
 	EditProfile(ctx context.Context, agent string, change func(*feed.Profile) (bool, error)) (feed.Profile, error)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/terms"
 )
@@ -20,6 +21,7 @@ func (s *server) mutedRoutes(route router) {
 		route(http.MethodPut, path, s.changeUntil(s.owner("agent_id"), s.mute(list)))
 		route(http.MethodDelete, path, s.change(s.owner("agent_id"), s.unmute(list)))
 	}
+	route(http.MethodGet, "/v1/agents/:agent_id/muted/items", serveInput(s.gated, s.owner("agent_id"), query(mutedQuery{Limit: engine.DefaultLimit}), s.getMutedItems))
 }
 
 // changeUntil is [server.change] for a mute, which may have an end; zero means none.

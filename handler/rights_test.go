@@ -258,6 +258,7 @@ func matrixRoutes() map[string]any {
 		"DELETE /v1/agents/{agent_id}/muted/authors/{author}": own,
 		"PUT /v1/agents/{agent_id}/muted/tags/{tag}":          own,
 		"DELETE /v1/agents/{agent_id}/muted/tags/{tag}":       own,
+		"GET /v1/agents/{agent_id}/muted/items":               noPost("the posts that the agent has hidden and sees: server, TestVisibilityModel"),
 		"PUT /v1/agents/{agent_id}/muted/items/{item}":        own,
 		"DELETE /v1/agents/{agent_id}/muted/items/{item}":     own,
 		"PUT /v1/agents/{agent_id}/muted/words/{word}":        own,

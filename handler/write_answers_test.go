@@ -40,7 +40,7 @@ var uses = map[string]map[string]use{
 	},
 	"Engine": {
 		"EditProfile": writes, "Feed": writes, "Forget": writes, "ForgetLearned": writes, "Liked": writes, "React": writes, "RemoveProfile": writes, "Seen": writes, "Unliked": writes,
-		"Explain": reads, "HiddenWith": reads, "Learned": neither, "Profile": reads, "Ranking": neither, "Related": asks,
+		"Explain": reads, "HiddenWith": reads, "Learned": neither, "Profile": reads, "Ranking": neither, "Related": asks, "Muted": asks,
 	},
 	"Ingest":      {"Read": writes, "ReadNewer": writes, "Counts": writes, "Patch": writes},
 	"Items":       {"Remove": writes, "Docs": reads},

@@ -167,7 +167,7 @@ func (p *people) checkSuggestions(reader string) {
 	require.NoError(p, json.Unmarshal([]byte(got.body), &page))
 	for _, s := range page.Data.Authors {
 		author := s.Author
-		require.False(p, author == reader || p.apart(reader, author) || p.muted(p.mutes, reader, author) || p.follows[[2]string{reader, author}], "%s is suggested %s", reader, author)
+		require.False(p, author == reader || p.apart(reader, author) || p.muted(p.mutes, reader, author) || p.follows[[2]string{reader, author}] || p.unrecommended[author], "%s is suggested %s", reader, author)
 	}
 }
 
@@ -290,7 +290,7 @@ func (p *people) checkEverything(readers []string) {
 func (p *people) checkGuestFeeds() {
 	p.Helper()
 	_, ids := p.listOf(guest, "GET", "/v1/feed/guest?limit=50", "")
-	public := p.list(func(x *modelPost) bool { return x.public && !x.gone })
+	public := p.list(func(x *modelPost) bool { return x.public && !x.gone && !p.unrecommended[x.author] })
 	for _, id := range ids {
 		require.True(p, slices.Contains(public, id) || !strings.HasPrefix(id, "post:"), id)
 	}

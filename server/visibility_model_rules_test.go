@@ -17,6 +17,7 @@ type rules struct {
 	likes           map[[2]string]bool  // agent, id of the post
 	notes           []modelNote
 	suspended       string              // an agent; "" for none
+	unrecommended   map[string]bool     // authors who do not want to be recommended
 	unheard         map[[2]string]bool  // agent, owner: muted invitations
 	refused         map[[2]string]int64 // agent, owner, or agent and owner/circle: when they declined, or left
 	circles         map[string]*modelCircle
@@ -286,7 +287,15 @@ func (r *rules) mayFeed(reader string, home bool) []string {
 
 func (r *rules) feedsOne(reader string, home bool, p *modelPost, public bool) bool {
 	wanted := p.author != reader && p.root == nil && !r.hides(reader, p) && p.author != r.suspended
+	if r.unrecommended[p.author] {
+		return wanted && home && r.due(reader, p) && r.subscribed(reader, p)
+	}
 	return wanted && (public && r.sees(reader, p) || home && r.due(reader, p))
+}
+
+// subscribed reports whether an agent follows the author of a post, or is in a group that it addresses.
+func (r *rules) subscribed(reader string, p *modelPost) bool {
+	return r.heard(reader, p) || (p.public || p.followers) && r.follows[[2]string{reader, p.author}]
 }
 
 // page returns the posts on an author's page, as a reader gets it.
@@ -342,6 +351,7 @@ func (r *rules) remove(p *modelPost) {
 
 func (r *rules) erase(agent string) {
 	r.erasedAt[agent] = r.turn
+	delete(r.unrecommended, agent)
 	for _, p := range r.posts {
 		if p.author == agent {
 			r.remove(p)

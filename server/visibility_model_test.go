@@ -24,7 +24,7 @@ var (
 
 // TestVisibilityModel performs random calls over HTTP: people follow, block, mute, also for a time, post, reply,
 // edit and delete, create groups and events, invite, join, decline, leave, mute groups and hand
-// them over; moderators hold, remove and restore posts, and suspend people. After them it checks, as each person, where each post appears: by its id, in the
+// them over; moderators hold, remove and restore posts, and suspend people; some do not want to be recommended. After them it checks, as each person, where each post appears: by its id, in the
 // timeline, home and for-you, on its author's page and grid, among the replies to its root, in the
 // badge and in the stream, and of what they are notified. The expected places come from a model that knows only the actions. Over
 // services the calls go to two servers whose clocks are up to a minute apart; embedded, the clock
@@ -93,7 +93,7 @@ func newPeople(t *testing.T, m mode, seed uint64) *people {
 		skewed:     clocksDiffer(seed),
 		rules: rules{
 			follows: map[[2]string]bool{}, blocks: map[[2]string]bool{}, mutes: map[[2]string]int64{}, words: map[[2]string]int64{},
-			hushed: map[[2]string]int64{}, unheard: map[[2]string]bool{}, refused: map[[2]string]int64{}, likes: map[[2]string]bool{},
+			hushed: map[[2]string]int64{}, unheard: map[[2]string]bool{}, refused: map[[2]string]int64{}, likes: map[[2]string]bool{}, unrecommended: map[string]bool{},
 			circles: map[string]*modelCircle{}, erasedAt: map[string]int64{}, now: now.Now().Unix(),
 		},
 		rnd: rand.New(rand.NewPCG(seed, 3)), clock: now, shown: map[[2]string]bool{},
@@ -150,7 +150,7 @@ func (p *people) step() {
 	p.advance(time.Second)
 	p.turn++
 	defer p.callServer()()
-	n := p.rnd.IntN(123)
+	n := p.rnd.IntN(128)
 	switch {
 	case n < 27:
 		p.publish()
@@ -190,6 +190,10 @@ func (p *people) step() {
 		p.holdOrRestore()
 	case n < 121:
 		p.suspendForAMoment()
+	case n < 124:
+		p.recommendOrNot()
+	case n < 126:
+		p.hideForAMoment()
 	default:
 		p.advance(time.Duration(p.rnd.IntN(30)) * time.Second)
 	}

@@ -19,6 +19,9 @@ type Author struct {
 	// the author's friends: see [Suggestions.Friends]. Nil means yes, except for an author who has
 	// posts, of which none is public. Only the author reads it.
 	SuggestFromFollows *bool `json:"suggest_from_follows,omitempty"`
+	// Recommend says whether the author may be recommended to people who do not follow them: see
+	// [Card]. What is stored is false, or nil, which means yes. Only the author reads it.
+	Recommend *bool `json:"recommend,omitempty"`
 }
 
 // AuthorInfo is an author as shown to a reader.
@@ -76,22 +79,19 @@ type Leave func(ctx context.Context, followers []string) error
 // Authors stores authors' cards and deliveries, and erases authors.
 type Authors interface {
 	// PutAuthor stores a card. An older event changes nothing. An event, a card with a time, leaves
-	// SuggestFromFollows as it is; without a time, nil resets it.
+	// SuggestFromFollows as it is; without a time, nil resets it. A nil Recommend leaves the stored
+	// choice as it is.
 	PutAuthor(ctx context.Context, a Author, at time.Time) error
 
 	// PatchAuthor changes a card to what patch returns for the stored one, as of now, and returns
-	// it as stored. An unknown author has an empty card. patch may be called more than once; its
-	// errors are returned.
+	// it as stored. An unknown author has an empty card. A nil Recommend resets the choice. patch may
+	// be called more than once; its errors are returned.
 	PatchAuthor(ctx context.Context, id string, patch func(stored Author) (Author, error)) (Author, error)
 
 	// Author returns an author for a reader; "" is a call without an agent. If the reader blocks
 	// the author, known or not, only the id and IsBlocked are set. Otherwise an author who is
 	// unknown or blocks the reader is feed.ErrNotFound.
 	Author(ctx context.Context, reader, author string) (AuthorInfo, error)
-
-	// CardsByAuthor returns the id, name and image of authors, in order, as the cards of their posts
-	// have them. An unknown author has only the id.
-	CardsByAuthor(ctx context.Context, ids []string) ([]Author, error)
 
 	// AgentCards returns people as a reader may see them, in order; "" is a call without an agent.
 	AgentCards(ctx context.Context, reader string, ids []string) ([]api.AgentCard, error)

@@ -43,6 +43,8 @@ type Post struct {
 	// audience stays without them: see [inAudience].
 	Closed  bool `json:"-"`
 	Removed bool `json:"-"` // by another than its author, from everywhere: see [Posts.RemovePost]
+	// NotRecommended means that the author does not want to be recommended. Only [Posts.PostsByID] sets it.
+	NotRecommended bool `json:"-"`
 }
 
 // Image is one image of a post.

@@ -44,6 +44,9 @@ type Card struct {
 	Removed []Removal // for its author: what it was removed from by others, by circle
 	// Suspended means that its author is suspended at the time of the read: feeds do not recommend it.
 	Suspended bool
+	// NotRecommended means that its author does not want to be recommended: home shows the post to those
+	// who are Subscribed to it, as [Decision] has it, and no feed to others.
+	NotRecommended, Subscribed bool
 }
 
 // Readable reports whether the reader may see the post, and the card has its content.

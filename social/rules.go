@@ -33,12 +33,15 @@ type Relation struct {
 
 // Decision is the result of applying the rules to a post and a relation.
 type Decision struct {
-	Visible  bool   // the reader may see the post
-	Replies  bool   // the reader is in the post's audience, and may see the replies of others to it
-	Reason   Reason // why it is in their timeline; a visible post may have none
-	Listed   bool   // it belongs in the list stored for them
-	CanReply bool
-	CanReact bool
+	Visible bool   // the reader may see the post
+	Replies bool   // the reader is in the post's audience, and may see the replies of others to it
+	Reason  Reason // why it is in their timeline; a visible post may have none
+	Listed  bool   // it belongs in the list stored for them
+	// Subscribed reports that it is in their timeline by their own choice: it is theirs, they follow its
+	// author, or they are in a circle that it addresses. Following [Server] is no choice of an author.
+	Subscribed bool
+	CanReply   bool
+	CanReact   bool
 }
 
 // Decide applies the rules. Every store must return the same decisions.
@@ -72,7 +75,7 @@ func Decide(p *Post, rel Relation) Decision {
 	addressed := heard || member && rel.Returns || rel.Mentioned
 	d := Decision{
 		Reason: reason(self, follow, p.Audience.Public && rel.FollowsServer, heard, rel.Mentioned),
-		Listed: self || pushed || addressed,
+		Listed: self || pushed || addressed, Subscribed: self || follow || heard,
 	}
 	d.Visible = p.Audience.Public || member || d.Reason != NoReason
 	if d.Visible {
@@ -108,7 +111,7 @@ func inAudience(p *Post, rel Relation, self bool) bool {
 func removed(p *Post, self bool) Decision {
 	d := Decision{Visible: self, Listed: self && !p.IsReply()}
 	if d.Listed {
-		d.Reason = Self
+		d.Reason, d.Subscribed = Self, true
 	}
 	return d
 }

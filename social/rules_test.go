@@ -45,12 +45,36 @@ func TestDecide(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			p := &social.Post{Author: "author", Audience: tc.audience, Origin: tc.origin, Reply: social.RightNone, React: social.RightPublic}
 			d := social.Decide(p, tc.rel)
-			d.Replies = false // see TestDecideReplies
+			d.Replies, d.Subscribed = false, false // see TestDecideReplies and TestDecideSubscribed
 			require.Equal(t, social.Decision{Visible: tc.visible, Reason: tc.reason, Listed: tc.listed, CanReact: tc.visible}, d)
 			p.Deleted = true
 			require.Equal(t, social.Decision{}, social.Decide(p, tc.rel), "a tombstone is for nobody")
 		})
 	}
+}
+
+// TestDecideSubscribed checks that following the server and being mentioned are no choice of an author or a group.
+func TestDecideSubscribed(t *testing.T) {
+	p := &social.Post{Author: "author", Audience: social.Audience{Public: true, Circles: []string{"c"}}}
+	for name, tc := range map[string]struct {
+		rel  social.Relation
+		want bool
+	}{
+		"the author":                {social.Relation{Reader: "author"}, true},
+		"a follower":                {social.Relation{Reader: "r", Follows: true}, true},
+		"of a pulled author":        {social.Relation{Reader: "r", Follows: true, Pulled: true}, true},
+		"a member":                  {social.Relation{Reader: "r", Member: true}, true},
+		"a member, by the server":   {social.Relation{Reader: "r", Member: true, FollowsServer: true}, true},
+		"a member who has muted it": {social.Relation{Reader: "r", Member: true, Muted: true}, false},
+		"whom it mentions":          {social.Relation{Reader: "r", Mentioned: true}, false},
+		"by the server":             {social.Relation{Reader: "r", FollowsServer: true}, false},
+		"a stranger":                {social.Relation{Reader: "r"}, false},
+		"nobody":                    {social.Relation{Follows: true, Member: true}, false},
+		"a follower across a block": {social.Relation{Reader: "r", Follows: true, Blocked: true}, false},
+	} {
+		require.Equal(t, tc.want, social.Decide(p, tc.rel).Subscribed, name)
+	}
+	require.True(t, social.Decide(&social.Post{Author: "author", Removed: true}, social.Relation{Reader: "author"}).Subscribed)
 }
 
 // TestDecideReplies checks who sees replies, by the audience of the root post and the relation to it.

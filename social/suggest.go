@@ -45,7 +45,8 @@ type Suggestions interface {
 	// the erasure's.
 	KeepSuggested(ctx context.Context, agent string, list []Suggestion, at time.Time) error
 	// Unsuggestable returns those authors who must not be suggested to an agent: whom they follow,
-	// who block them or whom they block, and who are being erased or were erased since a time.
+	// who block them or whom they block, who are suspended or do not want to be recommended, and who are
+	// being erased or were erased since a time.
 	Unsuggestable(ctx context.Context, agent string, authors []string, since time.Time) ([]string, error)
 	// Friends returns at most n agents, by id after another, who have followed the agent and been
 	// followed back for [FriendsAfter], and whose follows may be a reason for suggestions: see

@@ -64,7 +64,7 @@ func (r *pageRead) proposals(ctx context.Context, req Request, since time.Time) 
 		found, more, err := r.propose(ctx, page.Next, req.Limit)
 		before := len(page.Posts)
 		if err == nil {
-			_, err = r.show(ctx, &page, found, before+req.Limit, r.shows)
+			_, err = r.show(ctx, &page, found, before+req.Limit, r.proposes)
 		}
 		if err != nil && before > 0 {
 			return page, nil // propose the posts read before; the next round retries
@@ -87,6 +87,12 @@ func (r *pageRead) proposals(ctx context.Context, req Request, since time.Time) 
 		}
 	}
 	return page, nil
+}
+
+// proposes reports whether home shows a post of the timeline. One by an author who does not want to be
+// recommended it shows only to those who have chosen to read it.
+func (r *pageRead) proposes(c *social.Card, at social.Position) bool {
+	return r.shows(c, at) && (!c.NotRecommended || c.Subscribed)
 }
 
 func (r *pageRead) proposal(c social.Card) recall.Proposal {

@@ -218,7 +218,8 @@ func (r *pageRead) keptPage(ctx context.Context, req Request, cause error) (Page
 			break
 		}
 		left := page.put(cards, list.Entries, req.Limit, func(c *social.Card, at social.Position) bool {
-			return c.Public && asProposed(c, at) && !r.mutes(c)
+			strange := r.heads != nil && c.NotRecommended // home, which cannot know whether the reader follows the author
+			return c.Public && asProposed(c, at) && !strange && !r.mutes(c)
 		})
 		// Below a floor there is more, once the store is back.
 		page.HasMore = left || list.More || !list.Floor.Zero()

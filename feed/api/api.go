@@ -62,10 +62,10 @@ const (
 
 // Suggestion is an author whom an agent may want to follow.
 type Suggestion struct {
-	Author string     `json:"author"`
-	Card   PostAuthor `json:"card"`
-	Reason string     `json:"reason"`
-	Count  int        `json:"count,omitempty"` // the friends who follow the author, rounded down; 0 without [FollowedBy]
+	Author string    `json:"author"`
+	Card   AgentCard `json:"card"`
+	Reason string    `json:"reason"`
+	Count  int       `json:"count,omitempty"` // the friends who follow the author, rounded down; 0 without [FollowedBy]
 }
 
 // PostAuthor is an author as their posts have them.
@@ -163,6 +163,9 @@ type AuthorCard struct {
 	// the author's friends. Nil means yes, except for an author who has posts, of which none is
 	// public.
 	SuggestFromFollows *bool `json:"suggest_from_follows,omitempty"`
+	// Recommend says whether the author may be recommended to people who do not follow them. Nil means
+	// yes in a card that is read, and as it was in one that is put.
+	Recommend *bool `json:"recommend,omitempty"`
 }
 
 // AgentProfile is a profile together with the interests learned from the agent's acts.

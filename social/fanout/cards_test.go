@@ -67,6 +67,31 @@ func TestKeptCards(t *testing.T) {
 	require.Equal(t, []string{"post:open"}, s.kept, "nothing else is cached")
 }
 
+// TestCachedCardsOfNotRecommended checks that cards that were cached before an author refused to be recommended are hidden.
+func TestCachedCardsOfNotRecommended(t *testing.T) {
+	e, s := newEnv(t), &cardShelf{}
+	e.a.d.Cards = s
+	no := false
+	set := func(to *bool) {
+		t.Helper()
+		_, err := e.a.Store().PatchAuthor(e.ctx, "ann", func(a social.Author) (social.Author, error) {
+			a.Recommend = to
+			return a, nil
+		})
+		require.NoError(t, err)
+	}
+	set(nil)
+	require.Empty(t, s.erased)
+	set(&no)
+	require.Equal(t, []string{"ann"}, s.erased)
+	set(&no)
+	require.Len(t, s.erased, 1, "nothing has changed")
+	set(nil)
+	require.Len(t, s.erased, 1)
+	require.NoError(t, e.a.Store().PutAuthor(e.ctx, social.Author{ID: "ann", Recommend: &no}, zero))
+	require.Len(t, s.erased, 2)
+}
+
 // lostStore is a store that can be lost. From then on all queries of jobs fail.
 type lostStore struct {
 	social.Store

@@ -118,6 +118,7 @@ func New(d Deps) (*Fanout, error) {
 		jobs.Erase:       each(1, f.erase),
 		jobs.Images:      each(few, f.images),
 		jobs.Suggest:     each(1, f.suggest),
+		jobs.Recommend:   each(1, f.recommend),
 		jobs.Index:       {Batch: itemBatch, Run: f.items},
 		jobs.Count:       {Batch: itemBatch, Run: f.items},
 	}

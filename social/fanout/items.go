@@ -9,6 +9,7 @@ import (
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/convert"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
 )
@@ -21,7 +22,8 @@ const (
 )
 
 // items updates the items and cached cards of posts, for the kinds index and count: public posts
-// have both, other posts neither. It reads the posts again after it has written, because two jobs
+// have both, other posts neither, and those of an author who does not want to be recommended have no
+// item. It reads the posts again after it has written, because two jobs
 // may write the same item, and the one that writes later may have read earlier.
 func (f *Fanout) items(ctx context.Context, list []jobs.Job) []error {
 	errs := make([]error, len(list))
@@ -58,7 +60,7 @@ func moved(ids []string, before, now []social.Post) (left []string, posts []soci
 	for i, p := range now {
 		b := before[i]
 		shown, ranked := p.Likes == b.Likes && p.Comments == b.Comments, p.Likers == b.Likers && p.Commenters == b.Commenters
-		if p.Version != b.Version || !shown || !ranked {
+		if p.Version != b.Version || !shown || !ranked || p.NotRecommended != b.NotRecommended {
 			left, posts = append(left, ids[i]), append(posts, p)
 		}
 	}
@@ -73,7 +75,7 @@ func (f *Fanout) writeItems(ctx context.Context, ids []string, posts []social.Po
 	var which []int
 	for i := range posts {
 		p := &posts[i]
-		if p.ID == "" || p.Deleted || !p.Audience.Public {
+		if p.ID == "" || p.Deleted || !p.Audience.Public || p.NotRecommended {
 			if err := f.d.Items.Remove(ctx, ids[i]); err != nil && !errors.Is(err, feed.ErrNotFound) {
 				errs[i] = waits(fmt.Errorf("remove the item: %w", err))
 			}
@@ -101,6 +103,23 @@ func (f *Fanout) writeItems(ctx context.Context, ids []string, posts []social.Po
 		}
 	}
 	return errs, err
+}
+
+// recommend writes the items of an author's posts, or removes them if the author does not want to be
+// recommended. Until then, feeds leave out what recall proposes of them.
+func (f *Fanout) recommend(ctx context.Context, j jobs.Job) error {
+	var below social.Position
+	for {
+		list, err := f.d.Store.Newest(ctx, []string{j.Key}, below, itemBatch)
+		if err != nil {
+			return err
+		}
+		posts := convert.Each(list, func(e social.Entry) jobs.Job { return jobs.Job{Key: e.ID} })
+		if err := errors.Join(f.items(ctx, posts)...); err != nil || len(list) < itemBatch {
+			return err
+		}
+		below = list[len(list)-1].Position
+	}
 }
 
 // endItems removes the items, with their counts, of posts that were deleted and created again

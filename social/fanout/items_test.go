@@ -81,6 +81,36 @@ func TestIndexRecreatedPost(t *testing.T) {
 	require.Len(t, e.items.removed, 1, "the item of the second post stays")
 }
 
+// TestIndexNotRecommended checks that posts of an author who does not want to be recommended have no items, new ones
+// included, and that all have one again when the author does.
+func TestIndexNotRecommended(t *testing.T) {
+	e := newEnv(t)
+	var ids []string
+	for i := range itemBatch + 2 { // more than one batch
+		ids = append(ids, e.publish(fmt.Sprint(i), "x", int64(i+1), everybody).ID)
+	}
+	e.publish("hidden", "x", 1, social.Audience{Followers: true})
+	other := e.publish("other", "y", 1, everybody).ID
+	e.drain()
+	require.ElementsMatch(t, append([]string{other}, ids...), slices.Collect(maps.Keys(e.items.byID)))
+	recommend := func(yes bool) {
+		t.Helper()
+		require.NoError(t, e.store.PutAuthor(e.ctx, social.Author{ID: "x", Recommend: &yes}, zero))
+		e.drain()
+	}
+	recommend(false)
+	require.Equal(t, []string{other}, slices.Collect(maps.Keys(e.items.byID)))
+	ids = append(ids, e.publish("new", "x", 0, everybody).ID)
+	e.drain()
+	require.Len(t, e.items.byID, 1)
+	recommend(true)
+	require.ElementsMatch(t, append([]string{other}, ids...), slices.Collect(maps.Keys(e.items.byID)))
+
+	e.items.err = fmt.Errorf("%w: no route", catalog.ErrUnavailable)
+	require.NoError(t, e.store.PutAuthor(e.ctx, social.Author{ID: "x", Recommend: new(bool)}, zero))
+	require.ErrorIs(t, e.run(e.a, e.ctx, jobs.Recommend, "x"), jobs.ErrWait)
+}
+
 func indexJobs(ids ...string) (list []jobs.Job) {
 	for _, id := range ids {
 		list = append(list, jobs.Job{Kind: jobs.Index, Key: id})

@@ -71,6 +71,38 @@ func (s store) Moderate(ctx context.Context, m social.Moderate) (bool, error) {
 	return changed, nil
 }
 
+// PutAuthor also hides the cached cards of an author who does not want to be recommended: those cached
+// before do not say so.
+func (s store) PutAuthor(ctx context.Context, a social.Author, at time.Time) error {
+	err := s.Store.PutAuthor(ctx, a, at)
+	if err == nil {
+		s.hideUnrecommended(ctx, &a)
+	}
+	return err
+}
+
+// PatchAuthor does the same.
+func (s store) PatchAuthor(ctx context.Context, id string, patch func(social.Author) (social.Author, error)) (social.Author, error) {
+	was := true
+	a, err := s.Store.PatchAuthor(ctx, id, func(stored social.Author) (social.Author, error) {
+		was = stored.Recommend == nil || *stored.Recommend
+		return patch(stored)
+	})
+	if err == nil && was {
+		s.hideUnrecommended(ctx, &a)
+	}
+	return a, err
+}
+
+func (s store) hideUnrecommended(ctx context.Context, a *social.Author) {
+	if a.Recommend == nil || *a.Recommend {
+		return
+	}
+	brief, cancel := s.f.brief(ctx)
+	defer cancel()
+	s.f.logLeft(ctx, s.f.hide(brief, a.ID))
+}
+
 func (s store) Follow(ctx context.Context, agent, author string, at time.Time) (bool, error) {
 	changed, err := s.Store.Follow(ctx, agent, author, at)
 	s.followChanged(ctx, agent, author, at, err)

@@ -40,11 +40,13 @@ type author struct {
 	Name     *string `json:"name"`
 	ImageURL *string `json:"image_url"`
 	Bio      *string `json:"bio"`
+
+	Recommend *bool `json:"recommend"`
 }
 
 // card returns the author's card and whether one was sent: an id alone is not a card.
 func (a author) card() (card social.Author, sent bool) {
-	card.ID = a.ID
+	card.ID, card.Recommend, sent = a.ID, a.Recommend, a.Recommend != nil
 	for _, f := range []struct{ from, to *string }{{a.Name, &card.Name}, {a.ImageURL, &card.ImageURL}, {a.Bio, &card.Bio}} {
 		if f.from != nil {
 			*f.to, sent = *f.from, true

@@ -40,6 +40,8 @@ const (
 	Erase       Kind = "erase"   // agent: the data that remains of them
 	Images      Kind = "images"  // post: its files in the blob store
 	Suggest     Kind = "suggest" // agent: whom they may want to follow
+	// Recommend has authors as keys: the items of their posts, which exist if they want to be recommended.
+	Recommend Kind = "recommend"
 )
 
 // Everybody means all authors in the key of a [AuthorAgent]: the agent's list is rebuilt.
@@ -47,7 +49,7 @@ const Everybody = "*"
 
 // Kinds lists them all.
 func Kinds() []Kind {
-	return []Kind{Deliver, Index, Count, AuthorAgent, Member, Author, Erase, Images, Suggest}
+	return []Kind{Deliver, Index, Count, AuthorAgent, Member, Author, Erase, Images, Suggest, Recommend}
 }
 
 // OfLists reports whether lists are incomplete until a job of the kind is done.

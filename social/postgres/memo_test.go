@@ -163,7 +163,7 @@ func TestMemoTrimmed(t *testing.T) {
 func TestMemoTriggers(t *testing.T) {
 	t.Parallel()
 	var text []byte
-	for _, name := range []string{"00017_touched", "00023_moderation"} {
+	for _, name := range []string{"00017_touched", "00023_moderation", "00025_not_recommended"} {
 		more, err := os.ReadFile("migrations/" + name + ".sql")
 		require.NoError(t, err)
 		text = append(text, more...)

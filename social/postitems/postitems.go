@@ -118,7 +118,10 @@ func (c *Catalog) withPosts(ctx context.Context, reader string, ids, posts []str
 			docs[i], found = found[0], found[1:]
 			continue
 		}
-		docs[i].ID, docs[i].Listed = id, cards[0].Reason != social.NoReason
+		docs[i].ID, docs[i].Listed, docs[i].NotRecommended = id, cards[0].Reason != social.NoReason, cards[0].NotRecommended
+		if cards[0].NotRecommended {
+			docs[i].Listed = cards[0].Subscribed
+		}
 		if cards[0].Visible && !cards[0].Suspended && cards[0].Root == "" { // a reply is not an item
 			docs[i].JSON = cards[0].AppendEntry(make([]byte, 0, len(cards[0].Content)+384), reader, social.FromDiscovery)
 		}

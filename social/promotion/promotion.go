@@ -122,7 +122,7 @@ func (s *Source) Refresh(ctx context.Context) error {
 }
 
 // read reads items by their ids. If the read fails, known items stay as they were. Items that
-// do not exist are left out.
+// do not exist are left out, and posts of authors who do not want to be recommended.
 func (s *Source) read(ctx context.Context, wanted map[string]bool) (map[string]content, error) {
 	items := make(map[string]content, len(wanted))
 	before := s.known.Load().byItem
@@ -136,7 +136,7 @@ func (s *Source) read(ctx context.Context, wanted map[string]bool) (map[string]c
 			b := before[id]
 			if failed != nil && len(b) > 0 {
 				items[id] = b[0].content
-			} else if failed == nil && !docs[i].Missing() {
+			} else if failed == nil && !docs[i].Missing() && !docs[i].NotRecommended {
 				items[id] = contentOf(docs[i])
 			}
 		}

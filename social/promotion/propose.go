@@ -217,6 +217,8 @@ func whyNot(p *social.Promotion, doc feed.Doc, at time.Time) string {
 		return "there is no public post with this id"
 	case doc.Missing():
 		return "there is no item with this id"
+	case doc.NotRecommended:
+		return "its author does not want to be recommended"
 	case at.Unix() < p.From:
 		return "it has not begun"
 	}

@@ -49,6 +49,8 @@ type value struct {
 
 	Likers     int64 `json:"likers,omitempty"` // this and the next have been stored since 0.2
 	Commenters int64 `json:"commenters,omitempty"`
+
+	NotRecommended bool `json:"not_recommended,omitempty"`
 }
 
 // writeScript stores a card or a tombstone, unless the stored value is newer. At equal versions a
@@ -92,7 +94,7 @@ func (c *Cards) Put(ctx context.Context, cards []social.Card) error {
 			writes = append(writes, write{card.ID, value{
 				Version: card.Version, CreatedAt: card.CreatedAt, Author: &card.Author,
 				Likes: card.Likes, Comments: card.Comments, Content: card.Content,
-				Likers: card.Likers, Commenters: card.Commenters,
+				Likers: card.Likers, Commenters: card.Commenters, NotRecommended: card.NotRecommended,
 			}})
 		}
 	}
@@ -197,7 +199,7 @@ func show(card *social.Card, raw string) bool {
 	*card = social.Card{
 		ID: card.ID, Visible: true, Public: true, Version: v.Version, CreatedAt: v.CreatedAt,
 		Author: *v.Author, Likes: v.Likes, Comments: v.Comments, Content: v.Content,
-		Likers: v.Likers, Commenters: v.Commenters,
+		Likers: v.Likers, Commenters: v.Commenters, NotRecommended: v.NotRecommended,
 	}
 	return true
 }

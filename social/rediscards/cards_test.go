@@ -34,6 +34,7 @@ func card(id string, version int64) social.Card {
 		ID: id, Visible: true, Public: true, Version: version, CreatedAt: 1_772_000_000,
 		Content: json.RawMessage(fmt.Sprintf(`{"id":%q,"caption":"version %d"}`, id, version)),
 		Author:  social.Author{ID: "ann", Name: "Ann"}, Likes: 3, Comments: 2, Likers: 2, Commenters: 1,
+		NotRecommended: version%2 == 0,
 	}
 }
 

@@ -100,7 +100,9 @@ func (w *MemoWorld) changes() map[string]func() error {
 			return second(w.EditPost(ctx, post(), "", social.Edit{Caption: &caption}, here))
 		},
 		"card": func() error {
-			return w.PutAuthor(ctx, social.Author{ID: one(w.agents), Name: fmt.Sprint("name ", w.r.IntN(100))}, here)
+			id, n := one(w.agents), w.r.IntN(100)
+			recommend := n%2 == 0
+			return w.PutAuthor(ctx, social.Author{ID: id, Name: fmt.Sprint("name ", n), Recommend: &recommend}, here)
 		},
 		"delivery": func() error {
 			all := []social.Delivery{social.Push, social.Both, social.Pull}

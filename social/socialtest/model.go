@@ -378,7 +378,7 @@ func (e *env) checkCards(m *model, reader string) {
 			ID: c.ID, Visible: true, Version: c.Version, CreatedAt: p.CreatedAt, Arrived: c.Arrived, Content: c.Content, Author: social.Author{ID: p.Author},
 			Public: p.Audience.Public && len(p.Grants) == 0, Root: p.Root, Replies: d.Replies,
 			Likes: likes, Comments: comments, Likers: likers, Commenters: commenters, Reason: d.Reason, HasLiked: m.likes[[2]string{reader, c.ID}], CanReply: d.CanReply, CanReact: d.CanReact,
-			Circles: m.named(reader, p), Removed: m.removals(reader, p),
+			Circles: m.named(reader, p), Removed: m.removals(reader, p), Subscribed: d.Subscribed,
 		}, c, "%q reads %+v", reader, *p)
 		require.JSONEq(e, string(p.Content()), string(c.Content))
 	}

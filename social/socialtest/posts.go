@@ -31,9 +31,6 @@ func cards(e *env) {
 	require.Nil(e, got[3].Content)
 	require.Equal(e, social.Author{ID: "a", Name: "Ada", ImageURL: "https://example.com/a.png"}, got[0].Author)
 
-	require.Equal(e, []social.Author{{ID: "x"}, got[0].Author, {ID: "x"}}, must[[]social.Author](e)(e.CardsByAuthor(e.ctx, []string{"x", "a", "x"})))
-	require.Empty(e, must[[]social.Author](e)(e.CardsByAuthor(e.ctx, nil)))
-
 	caption := "edited"
 	edited := e.edited(a.ID, "a", social.Edit{Caption: &caption})
 	require.Equal(e, int64(2), edited.Version)

@@ -153,6 +153,7 @@ var checks = []check{
 	{"Suggestions/friends of other systems", friendsOfOthers},
 	{"Suggestions/whose follows", refusals},
 	{"Suggestions/choices", choices},
+	{"Suggestions/not recommended", notRecommended},
 	{"Suggestions/newest authors", newestAuthors},
 	{"Follows/suggestions", suggestions},
 	{"Follows/who is not suggested", unsuggestable},

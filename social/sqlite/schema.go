@@ -287,6 +287,8 @@ var Schema = sqlitefile.Schema{What: "social store", ID: 0x66727373, Oldest: 1, 
 	 CREATE INDEX audit_by_object ON audit (kind, object);`,
 	// What an agent has liked is listed by the time of the like.
 	`CREATE INDEX likes_by_time ON likes (agent, at DESC, post DESC);`,
+	// Whether an author does not want to be recommended to strangers.
+	`ALTER TABLE authors ADD COLUMN not_recommended INTEGER NOT NULL DEFAULT 0;`,
 }}
 
 // nowPublic is the statement of the triggers that adds an author to public_authors.

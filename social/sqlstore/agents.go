@@ -27,7 +27,8 @@ var locks = [...]string{free: ``, doing: ` FOR KEY SHARE`, changing: ` FOR NO KE
 // agent is an agent's row, as far as writes need it.
 type agent struct {
 	social.Party
-	cardAt int64
+	cardAt         int64
+	notRecommended bool
 }
 
 // ofList and ofList2 match the elements of the list $1 or $2. The subquery hides the list's length
@@ -47,12 +48,12 @@ func (t *Tx) agents(mode lock, ids ...string) map[string]*agent {
 	if t.d.OneWriter {
 		first.Text = "" // rows need not exist, as nothing is locked
 	}
-	t.all(Reading{Statement: first}, Reading{Statement{`SELECT id, followers, following, delivery, card_at, erased, erased_agent, suspended_until, suspended_for
+	t.all(Reading{Statement: first}, Reading{Statement{`SELECT id, followers, following, delivery, card_at, erased, erased_agent, suspended_until, suspended_for, not_recommended
 		FROM authors WHERE id ` + ofList + ` ORDER BY id` + locks[mode], []any{ids}}, func(scan Scan) error {
 		var id, suspendedFor string
 		var suspended int64
 		a := &agent{}
-		err := scan(&id, &a.Followers, &a.Following, &a.Delivery, &a.cardAt, &a.Erased, &a.ErasedAgent, &suspended, &suspendedFor)
+		err := scan(&id, &a.Followers, &a.Following, &a.Delivery, &a.cardAt, &a.Erased, &a.ErasedAgent, &suspended, &suspendedFor, &a.notRecommended)
 		out[id] = a
 		read++
 		if id == t.actor.Agent && err == nil {

@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -23,7 +24,10 @@ func (s *Store) PutAuthor(ctx context.Context, a social.Author, at time.Time) er
 	return s.failed(ctx, "put author", s.write(ctx, func(t *Tx) {
 		kept := t.agent(changing, a.ID)
 		t.later(saveAuthor, a.ID, a.Name, a.ImageURL, a.Bio, social.ChangeTime(at, t.now, max(kept.cardAt, kept.Erased)),
-			at.IsZero(), choice(a.SuggestFromFollows))
+			at.IsZero(), choice(a.SuggestFromFollows), choice(a.Recommend))
+		if a.Recommend != nil {
+			t.recommended(a.ID, kept, *a.Recommend)
+		}
 	}))
 }
 
@@ -40,7 +44,7 @@ func (s *Store) PatchAuthor(ctx context.Context, id string, patch func(social.Au
 		if t.err != nil {
 			return
 		}
-		a.SuggestFromFollows = chosen(suggest)
+		a.SuggestFromFollows, a.Recommend = chosen(suggest), recommendation(kept.notRecommended)
 		patched, err := patch(a)
 		if err != nil {
 			t.fail(err)
@@ -53,7 +57,9 @@ func (s *Store) PatchAuthor(ctx context.Context, id string, patch func(social.Au
 			return
 		}
 		t.later(saveAuthor, a.ID, a.Name, a.ImageURL, a.Bio, social.ChangeTime(time.Time{}, t.now, max(kept.cardAt, kept.Erased)),
-			true, choice(a.SuggestFromFollows))
+			true, choice(a.SuggestFromFollows), cmp.Or(choice(a.Recommend), allowed))
+		a.Recommend = recommendation(choice(a.Recommend) == refused)
+		t.recommended(id, kept, a.Recommend == nil)
 	})
 	if err != nil {
 		return social.Author{}, s.failed(ctx, "put author", err)
@@ -61,22 +67,32 @@ func (s *Store) PatchAuthor(ctx context.Context, id string, patch func(social.Au
 	return a, nil
 }
 
+// recommended queues the job that writes or removes the items of an author's posts, if the choice of
+// being recommended changes.
+func (t *Tx) recommended(author string, was *agent, yes bool) {
+	if was.notRecommended == yes {
+		t.enqueue(jobs.Spec{Kind: jobs.Recommend, Key: author, Priority: jobs.PriorityRemoval})
+	}
+}
+
 // saveAuthor stores a card: id, name, image, bio, time. The later wins, at equal times the greater.
-// If $6, it is a change made here, with the choice about the author's follows $7.
-const saveAuthor = `INSERT INTO authors (id, name, image_url, bio, card_at, has_card, suggest_from_follows)
-	VALUES ($1, $2, $3, $4, $5, true, CASE WHEN $6 THEN $7::bigint ELSE 0 END)
+// If $6, it is a change made here, with the choice about the author's follows $7. $8 is the choice
+// about recommendations, 0 for the stored one.
+const saveAuthor = `INSERT INTO authors (id, name, image_url, bio, card_at, has_card, suggest_from_follows, not_recommended)
+	VALUES ($1, $2, $3, $4, $5, true, CASE WHEN $6 THEN $7::bigint ELSE 0 END, $8::bigint < 0)
 	ON CONFLICT (id) DO UPDATE SET name = excluded.name, image_url = excluded.image_url, bio = excluded.bio, card_at = excluded.card_at, has_card = true,
-	suggest_from_follows = CASE WHEN $6 THEN excluded.suggest_from_follows ELSE authors.suggest_from_follows END
+	suggest_from_follows = CASE WHEN $6 THEN excluded.suggest_from_follows ELSE authors.suggest_from_follows END,
+	not_recommended = CASE WHEN $8::bigint = 0 THEN authors.not_recommended ELSE excluded.not_recommended END
 	WHERE $5 > authors.erased AND ($5 > authors.card_at OR $5 = authors.card_at
 	AND ($2 COLLATE "C", $3 COLLATE "C", $4 COLLATE "C") > (authors.name, authors.image_url, authors.bio))`
 
-// Values of the column suggest_from_follows; neither is 0.
+// Values of a choice, as the column suggest_from_follows has it; neither is 0.
 const (
 	refused = -1
 	allowed = 1
 )
 
-// choice returns the value of the column suggest_from_follows.
+// choice returns the value of a choice, 0 for none.
 func choice(yes *bool) int {
 	switch {
 	case yes == nil:
@@ -94,6 +110,15 @@ func chosen(value int) *bool {
 	}
 	yes := value == allowed
 	return &yes
+}
+
+// recommendation returns the choice about recommendations of an author who refuses them, or not.
+func recommendation(refuses bool) *bool {
+	if !refuses {
+		return nil
+	}
+	no := false
+	return &no
 }
 
 // standing is the relation of a reader to an author.
@@ -124,14 +149,14 @@ func (st *standing) between(reader, author string) Reading {
 func (s *Store) Author(ctx context.Context, reader, author string) (social.AuthorInfo, error) {
 	info := social.AuthorInfo{Author: social.Author{ID: author}}
 	err := s.snapshot(ctx, func(q *Query) {
-		var card bool
+		var card, refuses bool
 		var erased int64
 		var suggest int
 		var counts postCounts
 		var st standing
 		q.all(st.between(reader, author),
-			reads(into(&info.Name, &info.ImageURL, &info.Bio, &card, &info.Followers, &info.Following, &erased, &suggest),
-				`SELECT name, image_url, bio, has_card, followers, following, erased, suggest_from_follows FROM authors WHERE id = $1`, author),
+			reads(into(&info.Name, &info.ImageURL, &info.Bio, &card, &info.Followers, &info.Following, &erased, &suggest, &refuses),
+				`SELECT name, image_url, bio, has_card, followers, following, erased, suggest_from_follows, not_recommended FROM authors WHERE id = $1`, author),
 			reads(into(&counts.public, &counts.followers, &counts.own), `SELECT public, followers, own FROM post_counts WHERE author = $1`, author))
 		if st.blocks {
 			info = social.AuthorInfo{Author: social.Author{ID: author}, IsBlocked: true}
@@ -139,7 +164,7 @@ func (s *Store) Author(ctx context.Context, reader, author string) (social.Autho
 		}
 		info.IsFollowing, info.FollowsYou, info.Posts = st.follows, st.followed, q.posts(reader, author, st, counts, erased)
 		if st.self {
-			info.SuggestFromFollows = chosen(suggest)
+			info.SuggestFromFollows, info.Recommend = chosen(suggest), recommendation(refuses)
 		}
 		known := card || info.Posts+info.Followers+info.Following > 0
 		if !known && !st.blocked { // known by replies alone, which are not among the author's posts
@@ -158,28 +183,6 @@ func (s *Store) Author(ctx context.Context, reader, author string) (social.Autho
 		return social.AuthorInfo{}, s.failed(ctx, "read author", err)
 	}
 	return info, nil
-}
-
-// CardsByAuthor implements [social.Authors].
-func (s *Store) CardsByAuthor(ctx context.Context, ids []string) ([]social.Author, error) {
-	known := make(map[string]social.Author, len(ids))
-	err := s.read(ctx, func(q *Query) {
-		q.each(func(scan Scan) error {
-			var a social.Author
-			err := scan(&a.ID, &a.Name, &a.ImageURL)
-			known[a.ID] = a
-			return err
-		}, `SELECT id, name, image_url FROM authors WHERE id `+ofList, ids)
-	})
-	if err != nil {
-		return nil, s.failed(ctx, "read authors", err)
-	}
-	list := make([]social.Author, len(ids))
-	for i, id := range ids {
-		list[i] = known[id]
-		list[i].ID = id
-	}
-	return list, nil
 }
 
 // agentCards reads the people $2 for the reader $1.

@@ -195,7 +195,7 @@ var (
 // reading one card.
 var (
 	cardFrom = `SELECT ` + factColumns + `, j.i - 1, p.version, p.created_at, p.arrived, ` + counted + `,
-		CASE WHEN p.version <> j.version THEN p.content END, coalesce(a.name, ''), coalesce(a.image_url, ''), coalesce(a.suspended_until, 0),
+		CASE WHEN p.version <> j.version THEN p.content END, coalesce(a.name, ''), coalesce(a.image_url, ''), coalesce(a.suspended_until, 0), coalesce(a.not_recommended, false),
 		EXISTS (SELECT 1 FROM likes l WHERE l.post = p.id AND l.agent = $1 AND l.incarnation > p.deleted AND l.at > ` + erasedReader + ` OFFSET 0),
 		` + hasGrants + ` FROM `
 	ofPosts   = ` JOIN posts p ON p.id = j.id ` + ofAuthors + ` WHERE p.gone = 0`
@@ -285,7 +285,7 @@ func (q *Query) found(asked []social.Asked, take func(*foundCard), text string, 
 		var content []byte
 		var suspended int64
 		err := f.scan(scan, &f.i, &c.Version, &c.CreatedAt, &c.Arrived, &c.Likes, &c.Comments, &c.Likers, &c.Commenters, &content,
-			&c.Author.Name, &c.Author.ImageURL, &suspended, &c.HasLiked, &f.granted)
+			&c.Author.Name, &c.Author.ImageURL, &suspended, &c.NotRecommended, &c.HasLiked, &f.granted)
 		if err == nil {
 			f.rel.Reader, c.ID = asked[f.i].Reader, asked[f.i].ID
 			c.Suspended = suspended > now
@@ -373,6 +373,7 @@ func (f *foundCard) resolve() social.Card {
 	}
 	c.Public = f.post.Audience.Public && !f.granted
 	c.Visible, c.Replies, c.Reason, c.CanReply, c.CanReact = d.Visible, d.Replies, d.Reason, d.CanReply, d.CanReact
+	c.Subscribed = d.Subscribed
 	c.Circles = f.named()
 	if c.Author.ID == f.rel.Reader {
 		c.Removed = f.removals

@@ -83,7 +83,7 @@ const eraseTime = `SELECT greatest($2::bigint,
 // eraseText erases the card of the agent $1 as of $2. $3 is the stamp for everything else they
 // made, $4 the value of erasing.
 const eraseText = `INSERT INTO authors (id, card_at, erased, erased_agent, erasing) VALUES ($1, $2, $2, $3, $4)
-	ON CONFLICT (id) DO UPDATE SET name = '', image_url = '', bio = '', card_at = excluded.card_at, has_card = false, suggest_from_follows = 0, erased = excluded.erased,
+	ON CONFLICT (id) DO UPDATE SET name = '', image_url = '', bio = '', card_at = excluded.card_at, has_card = false, suggest_from_follows = 0, not_recommended = false, erased = excluded.erased,
 	erased_agent = greatest(authors.erased_agent, excluded.erased_agent), erasing = greatest(authors.erasing, excluded.erasing)`
 
 // eraser removes the data of one agent.

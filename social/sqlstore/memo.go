@@ -78,7 +78,7 @@ var Watched = []struct {
 	{"post_circles", "VALUES (1, @.post)", nil, ""},
 	{"post_mentions", "VALUES (1, @.post)", nil, ""},
 	{"removals", "VALUES (1, @.post)", nil, ""},
-	{"authors", "VALUES (2, @.id), (3, @.id)", []string{"name", "image_url", "erased", "erased_agent", "suspended_until"}, ""},
+	{"authors", "VALUES (2, @.id), (3, @.id)", []string{"name", "image_url", "erased", "erased_agent", "suspended_until", "not_recommended"}, ""},
 	{"authors", "SELECT 5, '' WHERE @.erased_agent > 0 AND EXISTS (SELECT 1 FROM circles WHERE owner = @.id AND gone = 0)", []string{"erased_agent"}, ""},
 	{"authors", "VALUES (7, '')", []string{"delivery"}, "@.delivery <> 'push'"},
 	{"follows", "VALUES (3, @.agent)", nil, ""},
@@ -113,6 +113,8 @@ type authorFacts struct {
 	name, image string
 	erased      int64
 	suspended   int64 // stamp until which it is; whether that has come is decided at each read
+
+	notRecommended bool
 }
 
 // readerFacts are a reader's relations to authors and posts.

@@ -259,7 +259,7 @@ func (a *asking) card(c *social.Card, f *cardFacts, known int64) {
 		Author: social.Author{ID: p.Author, Name: f.author.name, ImageURL: f.author.image},
 		Likes:  p.Likes, Comments: p.Comments, Likers: p.Likers, Commenters: p.Commenters, Root: p.Root, Public: p.Audience.Public && len(p.Grants) == 0,
 		Replies: d.Replies, Reason: d.Reason, HasLiked: f.liked > p.deleted, CanReply: d.CanReply, CanReact: d.CanReact, Circles: named,
-		Suspended: f.author.suspended > a.now,
+		Suspended: f.author.suspended > a.now, NotRecommended: f.author.notRecommended, Subscribed: d.Subscribed,
 	}
 	if p.Author == a.reader {
 		c.Removed = p.removals

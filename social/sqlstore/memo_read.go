@@ -120,14 +120,14 @@ func (a *asking) circlesReading(ids []string) Reading {
 func (a *asking) authorsReading(authors []string) Reading {
 	a.newTies = make(map[string]cardFacts, len(authors))
 	return Reading{
-		Statement{`SELECT j.value, coalesce(a.name, ''), coalesce(a.image_url, ''), coalesce(a.erased, 0), coalesce(a.suspended_until, 0),
+		Statement{`SELECT j.value, coalesce(a.name, ''), coalesce(a.image_url, ''), coalesce(a.erased, 0), coalesce(a.suspended_until, 0), coalesce(a.not_recommended, false),
 			coalesce((SELECT f.at FROM follows f WHERE f.agent = $1 AND f.author = j.value AND f.gone = 0 AND f.at > ` + erasedReader + `), 0),
 			` + blocked(`$1`, `j.value`) + `
 			FROM unnest((SELECT $2::text[])) j (value) LEFT JOIN authors a ON a.id = j.value`, []any{a.reader, authors}},
 		func(scan Scan) error {
 			var id string
 			f := cardFacts{author: &authorFacts{}}
-			err := scan(&id, &f.author.name, &f.author.image, &f.author.erased, &f.author.suspended, &f.ties.followed, &f.ties.blocked)
+			err := scan(&id, &f.author.name, &f.author.image, &f.author.erased, &f.author.suspended, &f.author.notRecommended, &f.ties.followed, &f.ties.blocked)
 			a.newTies[id] = f
 			return err
 		},

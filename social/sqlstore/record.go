@@ -49,7 +49,8 @@ func (r *record) counts() {
 // sorted.
 var recordColumns = `p.id, p.author, p.created_at, p.reach, p.origin, p.reply, p.react, p.version, p.likes_here, p.likes_reported,
 	p.comments_reported, p.created, p.deleted, p.caption_at, p.tags_at, p.alts_at, p.counted, p.here, p.tags, p.grants, p.content,
-	p.comments_here, p.repliers, ` + ownLike + `, ` + ownReply + `, p.root_life, p.removed, p.reply_at`
+	p.comments_here, p.repliers, ` + ownLike + `, ` + ownReply + `, p.root_life, p.removed, p.reply_at,
+	coalesce((SELECT a.not_recommended FROM authors a WHERE a.id = p.author), false)`
 
 func scanRecord(scan Scan) (*record, error) {
 	r := &record{found: true}
@@ -61,7 +62,7 @@ func scanRecord(scan Scan) (*record, error) {
 	var content []byte
 	if err := scan(&id, &author, &created, &reach, &origin, &p.Reply, &p.React, &version, &r.likesHere, &r.reported.Likes,
 		&r.reported.Comments, &t.Created, &t.Deleted, &t.Caption, &t.Tags, &t.Alts, &t.Counted, &t.Here, &tags, &grants, &content,
-		&r.commentsHere, &r.repliers, &r.ownLike, &r.ownReply, &r.rootLife, &r.removed, &t.Reply, &circles); err != nil {
+		&r.commentsHere, &r.repliers, &r.ownLike, &r.ownReply, &r.rootLife, &r.removed, &t.Reply, &p.NotRecommended, &circles); err != nil {
 		return nil, err
 	}
 	if err := json.Unmarshal(content, p); err != nil {

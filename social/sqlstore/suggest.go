@@ -70,7 +70,7 @@ func (s *Store) Unsuggestable(ctx context.Context, agent string, authors []strin
 	return s.page(ctx, `SELECT author FROM follows WHERE agent = $1 AND author = ANY ($2) AND gone = 0
 		UNION SELECT other FROM blocks WHERE agent = $1 AND other = ANY ($2)
 		UNION SELECT agent FROM blocks WHERE other = $1 AND agent = ANY ($2)
-		UNION SELECT id FROM authors WHERE id = ANY ($2) AND (erased > $3 OR erasing > 0 OR suspended_until > $4)`,
+		UNION SELECT id FROM authors WHERE id = ANY ($2) AND (erased > $3 OR erasing > 0 OR suspended_until > $4 OR not_recommended)`,
 		agent, authors, social.Stamp(since), social.Stamp(s.opts.Clock()))
 }
 
@@ -96,7 +96,7 @@ const newestAuthors = `SELECT n.author, coalesce((SELECT p.id FROM posts p WHERE
 	AND (SELECT f.gone FROM follows f WHERE f.agent = $1 AND f.author = n.author AND f.gone = 0) IS NULL
 	AND (SELECT b.at FROM blocks b WHERE b.agent = $1 AND b.other = n.author) IS NULL
 	AND (SELECT b.at FROM blocks b WHERE b.agent = n.author AND b.other = $1) IS NULL
-	AND coalesce((SELECT a.erasing + CASE WHEN a.suspended_until > $4 THEN 1 ELSE 0 END FROM authors a WHERE a.id = n.author), 0) = 0
+	AND coalesce((SELECT a.erasing + CASE WHEN a.suspended_until > $4 OR a.not_recommended THEN 1 ELSE 0 END FROM authors a WHERE a.id = n.author), 0) = 0
 	ORDER BY n.since DESC, n.author LIMIT $3`
 
 // NewestAuthors implements [social.Suggestions].

@@ -4,7 +4,7 @@ import type { CallOptions, Options } from './options.js';
 import { changes, type Change, type ChangesOptions } from './changes.js';
 import { stream, type News, type StreamOptions } from './stream.js';
 import { Transport } from './transport.js';
-import type { AgentCard, AgentPage, AgentProfile, AuditPage, EventsTaken, FeedEvent, FeedName, Followed, GuestPage, Likes, ModeratedFilter, ModeratedPage, ModeratedPost, ModerationAction, MutedList, NewReport, NotificationPage, Page, Post, PostPage, Profile, RelatedPage, ReportedPage, RouteCall, Suggestions, TilePage } from './types.js';
+import type { AgentCard, AgentPage, AgentProfile, AuditPage, EventsTaken, FeedEvent, FeedName, Followed, GuestPage, Likes, ModeratedFilter, ModeratedPage, ModeratedPost, ModerationAction, MutedItemPage, MutedList, NewReport, NotificationPage, Page, Post, PostPage, Profile, RelatedPage, ReportedPage, RouteCall, Suggestions, TilePage } from './types.js';
 import { newID } from './wait.js';
 
 /** One call of the feed. */
@@ -394,6 +394,15 @@ export class Client {
   unmute(...given: ForAgent<[list: MutedList, value: string, options?: CallOptions]>): Promise<boolean> {
     const [agent, list, value, options] = withAgent(given, 3);
     return this.#change('DELETE', mutedPath(agent, list, value), options);
+  }
+
+  /**
+   * GET /v1/agents/{agent_id}/muted/items: a page of what the agent has hidden, with its content,
+   * what was hidden last first. `next_cursor` is the `cursor` of the next page, null on the last.
+   */
+  mutedItems<Own = unknown>(...given: ForAgent<[options?: PageOptions]>): Promise<MutedItemPage<Own>> {
+    const [agent, options = {}] = withAgent(given, 1);
+    return this.#get(`${agentPath(agent)}/muted/items${query({ cursor: options.cursor, limit: options.limit })}`, options);
   }
 
   #get<T>(path: string, options?: CallOptions): Promise<T> {

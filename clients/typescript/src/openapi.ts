@@ -546,7 +546,7 @@ export interface paths {
         get: operations["getAuthor"];
         /**
          * Replace an author's card
-         * @description Replaces the whole card. A field that is left out has no value afterwards; for `suggest_from_follows` the default applies again. Use PATCH to change single fields.
+         * @description Replaces the whole card. A field that is left out has no value afterwards; for `suggest_from_follows` the default applies again, and `recommend` stays as it was. Use PATCH to change single fields.
          */
         put: operations["putAuthor"];
         post?: never;
@@ -697,8 +697,8 @@ export interface paths {
          *     followed the agent, and been followed back, for a week or more, and who do not refuse it
          *     (`suggest_from_follows` of their card). A background job computes them once a day. Authors of
          *     trending posts come next, then the newest authors of public posts; the agent's interests only
-         *     change their order. Authors whom the agent follows, mutes or blocks, and authors who
-         *     block the agent, are left out.
+         *     change their order. Authors whom the agent follows, mutes or blocks, authors who
+         *     block the agent, and authors who do not want to be recommended (`recommend` of their card), are left out.
          */
         get: operations["getSuggestions"];
         put?: never;
@@ -1759,7 +1759,7 @@ export interface paths {
          *
          *     | type | data |
          *     |---|---|
-         *     | `post.created` | `id`, `author` (`id`; with any of `name`, `image_url` and `bio` it replaces the author's card), `created_at`, and as in `POST /v1/posts` `caption`, `tags`, `audience`, `mentions`, `reply`, `react` and `reply_to`, of a post that was reported before; for posts of another host also `origin`, `url`, `object_type` and `grants`. `at` defaults to `created_at`. While the stored post has replies, the audience only narrows |
+         *     | `post.created` | `id`, `author` (`id`; with any of `name`, `image_url`, `bio` and `recommend` it replaces the author's card, of which `recommend` stays if it is left out), `created_at`, and as in `POST /v1/posts` `caption`, `tags`, `audience`, `mentions`, `reply`, `react` and `reply_to`, of a post that was reported before; for posts of another host also `origin`, `url`, `object_type` and `grants`. `at` defaults to `created_at`. While the stored post has replies, the audience only narrows |
          *     | `post.updated` | `id`, `at`, and the changed fields of `caption`, `tags`, `alts`, `reply` |
          *     | `post.deleted` | `id`, `at` |
          *     | `follow.created`, `follow.removed` | `agent_id`, `author_id`, `at` |
@@ -1905,6 +1905,43 @@ export interface paths {
         post?: never;
         /** Unmute a tag */
         delete: operations["unmuteTag"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/{agent_id}/muted/items": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
+                 * @example u_10086
+                 */
+                agent_id: components["schemas"]["AgentOrCaller"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List what an agent has hidden
+         * @description The muted items of the profile with their content, what was hidden last first: items, posts, replies, and
+         *     groups of items, which a `hide` mutes together with the item. `item` is absent from a group and a reply, and from what
+         *     does not exist any more or the agent may not see now; each can be shown again by its id, with
+         *     `DELETE /v1/agents/{agent_id}/muted/items/{item}`. Nobody else but an admin can list them. Nothing counts
+         *     as shown.
+         */
+        get: operations["getMutedItems"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -3206,6 +3243,8 @@ export interface components {
             bio?: string;
             /** @description As it was set with the card. Only the author gets it. */
             suggest_from_follows?: boolean;
+            /** @description Always false. Only an author who does not want to be recommended gets it. */
+            recommend?: boolean;
             /**
              * Format: int64
              * @description Number of posts that the caller may see, without replies. Of posts that only a circle, a group or a mention lets the caller see, at most 1,000 of each kind are counted.
@@ -5509,6 +5548,8 @@ export interface components {
             bio?: string;
             /** @description Whether the author's follows may be a reason to suggest authors to the author's friends. If it is left out, they may, except while the author has posts of which none is public. */
             suggest_from_follows?: boolean;
+            /** @description Whether the author may be recommended to people who have not chosen to read them. With `false`, no for-you, named or guest feed shows the author's posts, nothing trends, is related or promoted, and no suggestion names the author; home shows the posts to followers and members of groups alone. Timelines, pages, groups and threads stay. It is in force from the answer on. If it is left out, it stays as it was; at first it is `true`. */
+            recommend?: boolean;
         };
         PutAuthorAnswerData: {
             id: components["schemas"]["AgentID"];
@@ -5516,6 +5557,8 @@ export interface components {
             image_url?: string;
             bio?: string;
             suggest_from_follows?: boolean;
+            /** @description Always false. Absent if the author may be recommended. */
+            recommend?: boolean;
         };
         PutAuthorAnswer: {
             /** @constant */
@@ -5531,6 +5574,8 @@ export interface components {
             image_url?: string | null;
             bio?: string | null;
             suggest_from_follows?: boolean | null;
+            /** @description Null is `true`. */
+            recommend?: boolean | null;
         };
         PostAuthorCardsRequest: {
             authors: components["schemas"]["AgentID"][];
@@ -5575,7 +5620,7 @@ export interface components {
         };
         GetSuggestionsAnswerDataAuthorsEntry: {
             author: components["schemas"]["AgentID"];
-            card: components["schemas"]["PostAuthor"];
+            card: components["schemas"]["AgentCard"];
             /** @enum {string} */
             reason: "followed_by" | "popular" | "new";
             /**
@@ -5705,6 +5750,28 @@ export interface components {
             /** @constant */
             msg: "success";
             data: components["schemas"]["UploadReport"];
+        };
+        GetMutedItemsAnswerDataItemsEntry: {
+            id: components["schemas"]["ItemID"];
+            until?: components["schemas"]["MuteEnd"];
+            item?: components["schemas"]["Content"];
+        };
+        GetMutedItemsAnswerData: {
+            items: components["schemas"]["GetMutedItemsAnswerDataItemsEntry"][];
+            /** @description The `cursor` for the next page. Null on the last page. */
+            next_cursor: string | null;
+            /**
+             * @description The parts that the response lacks. `catalog`: content of items could not be read. `social`: the social store
+             *     is unavailable; of posts, only cached copies are shown.
+             */
+            degraded?: ("catalog" | "social")[];
+        };
+        GetMutedItemsAnswer: {
+            /** @constant */
+            code: 0;
+            /** @constant */
+            msg: "success";
+            data: components["schemas"]["GetMutedItemsAnswerData"];
         };
         GetItemsAnswer: {
             /** @constant */
@@ -6133,6 +6200,16 @@ export interface components {
         };
         /** @description The stored profile is not the one of `If-Match`, or there is none. Read it, then repeat the change. */
         ProfileChanged: {
+            headers: {
+                "X-Request-ID": components["headers"]["CallID"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The cursor, the limit or an id is invalid. Do not retry the call unchanged. */
+        BadMutedPage: {
             headers: {
                 "X-Request-ID": components["headers"]["CallID"];
                 [name: string]: unknown;
@@ -9392,6 +9469,54 @@ export interface operations {
         responses: {
             200: components["responses"]["Changed"];
             400: components["responses"]["BadBodyOrID"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getMutedItems: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The `next_cursor` of an earlier response.
+                 * @example 41.doc_9527
+                 */
+                cursor?: string;
+                /** @description Maximum number of entries. */
+                limit?: number;
+            };
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
+                 * @example u_10086
+                 */
+                agent_id: components["schemas"]["AgentOrCaller"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of what the agent has hidden. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["CallID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetMutedItemsAnswer"];
+                };
+            };
+            400: components["responses"]["BadMutedPage"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];

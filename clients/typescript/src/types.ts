@@ -95,6 +95,13 @@ export type Suggestions = Data<'/v1/agents/{agent_id}/suggestions', 'get'>;
  */
 export type MutedList = 'authors' | 'tags' | 'items' | 'words' | 'circles' | 'invitations' | 'notifications';
 
+type SentMuted = Data<'/v1/agents/{agent_id}/muted/items', 'get'>;
+
+/** A page of what an agent has hidden, what was hidden last first; `item` is its content, if the agent may see it. */
+export type MutedItemPage<Own = unknown> = Omit<SentMuted, 'items'> & {
+  items: (Omit<SentMuted['items'][number], 'item'> & { item?: Content<Own> })[];
+};
+
 /** A page of what others did that concerns an agent, the newest first. */
 export type NotificationPage = Data<'/v1/agents/{agent_id}/notifications', 'get'>;
 

@@ -67,6 +67,9 @@ test('methods about an agent are about the caller if none is named', async () =>
   assert.deepEqual((await client.patchProfile({ langs: ['de'] })).langs, ['de']);
   assert.equal(await client.mute('tags', 'rain'), true);
   assert.deepEqual((await client.profile('reader')).muted_tags, ['rain']);
+  assert.equal(await client.mute('items', 'never/was'), true);
+  assert.deepEqual(await client.mutedItems({ limit: 1 }), { items: [{ id: 'never/was' }], next_cursor: null });
+  assert.equal(await client.unmute('items', 'never/was'), true);
   assert.equal(await client.unmute('tags', 'rain'), true);
   assert.equal((await client.profile()).muted_tags, undefined);
 });

@@ -47,19 +47,13 @@ SELECT
 SELECT seq, at, who, action, kind, object, reason FROM audit WHERE seq < $1 OR $1 = 0 ORDER BY seq DESC LIMIT +$2;
 
 -- Store.Author
-SELECT name, image_url, bio, has_card, followers, following, erased, suggest_from_follows FROM authors WHERE id = ?;
+SELECT name, image_url, bio, has_card, followers, following, erased, suggest_from_follows, not_recommended FROM authors WHERE id = ?;
 
 -- Store.Author
 SELECT public, followers, own FROM post_counts WHERE author = ?;
 
 -- Store.Blocked
 SELECT other FROM blocks WHERE agent = ? AND other > ? ORDER BY other LIMIT +?;
-
--- Store.CardsByAuthor
-SELECT id, name, image_url FROM authors WHERE id IN (SELECT value FROM json_each(?));
-
--- Store.CardsByAuthor, for a list of one
-SELECT id, name, image_url FROM authors WHERE id = ?;
 
 -- Store.Celebrity
 SELECT delivery, delivery_at, followers FROM authors WHERE id = ?;
@@ -216,13 +210,13 @@ DELETE FROM mutes WHERE agent = ? AND kind = ? AND id = ?;
 SELECT author FROM follows WHERE agent = $1 AND author IN (SELECT value FROM json_each($2)) AND gone = 0
 		UNION SELECT other FROM blocks WHERE agent = $1 AND other IN (SELECT value FROM json_each($2))
 		UNION SELECT agent FROM blocks WHERE other = $1 AND agent IN (SELECT value FROM json_each($2))
-		UNION SELECT id FROM authors WHERE id IN (SELECT value FROM json_each($2)) AND (erased > $3 OR erasing > 0 OR suspended_until > $4);
+		UNION SELECT id FROM authors WHERE id IN (SELECT value FROM json_each($2)) AND (erased > $3 OR erasing > 0 OR suspended_until > $4 OR not_recommended);
 
 -- Store.Unsuggestable, for a list of one
 SELECT author FROM follows WHERE agent = $1 AND author = $2 AND gone = 0
 		UNION SELECT other FROM blocks WHERE agent = $1 AND other = $2
 		UNION SELECT agent FROM blocks WHERE other = $1 AND agent = $2
-		UNION SELECT id FROM authors WHERE id = $2 AND (erased > $3 OR erasing > 0 OR suspended_until > $4);
+		UNION SELECT id FROM authors WHERE id = $2 AND (erased > $3 OR erasing > 0 OR suspended_until > $4 OR not_recommended);
 
 -- Store.UnusedFiles
 SELECT key FROM files WHERE post = ? AND state = ?;
@@ -284,11 +278,11 @@ SELECT coalesce(max(max(since, joined)), 0) FROM members WHERE circle = ? AND go
 UPDATE members SET joined = at, since = CASE WHEN $2 THEN at ELSE CAST($3 AS bigint) END WHERE circle = $1 AND gone = 0;
 
 -- Tx.agents
-SELECT id, followers, following, delivery, card_at, erased, erased_agent, suspended_until, suspended_for
+SELECT id, followers, following, delivery, card_at, erased, erased_agent, suspended_until, suspended_for, not_recommended
 		FROM authors WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id;
 
 -- Tx.agents, for a list of one
-SELECT id, followers, following, delivery, card_at, erased, erased_agent, suspended_until, suspended_for
+SELECT id, followers, following, delivery, card_at, erased, erased_agent, suspended_until, suspended_for, not_recommended
 		FROM authors WHERE id = ? ORDER BY id;
 
 -- Tx.answered
@@ -793,7 +787,7 @@ SELECT a.id, a.name, a.image_url, a.followers, a.following,
 	EXISTS (SELECT 1 FROM blocks b WHERE b.agent = $1 AND b.other = a.id), EXISTS (SELECT 1 FROM blocks b WHERE b.agent = a.id AND b.other = $1) FROM authors a WHERE a.id = $2;
 
 -- asking.authorsReading
-SELECT j.value, coalesce(a.name, ''), coalesce(a.image_url, ''), coalesce(a.erased, 0), coalesce(a.suspended_until, 0),
+SELECT j.value, coalesce(a.name, ''), coalesce(a.image_url, ''), coalesce(a.erased, 0), coalesce(a.suspended_until, 0), coalesce(a.not_recommended, false),
 			coalesce((SELECT f.at FROM follows f WHERE f.agent = $1 AND f.author = j.value AND f.gone = 0 AND f.at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0)), 0),
 			(EXISTS (SELECT 1 FROM blocks b WHERE b.agent = $1 AND b.other = j.value) OR EXISTS (SELECT 1 FROM blocks b WHERE b.agent = j.value AND b.other = $1))
 			FROM (SELECT value AS value FROM json_each($2)) j LEFT JOIN authors a ON a.id = j.value;
@@ -865,7 +859,7 @@ SELECT p.author, p.origin, p.reach, p.reply, p.react, coalesce(a.delivery, 'push
 		WHERE l.post = p.id AND l.agent = p.author AND l.incarnation > p.deleted) THEN 1 ELSE 0 END,
 	CASE WHEN p.comments_here > 0 THEN p.repliers - CASE WHEN p.comments_here > 0 AND EXISTS (SELECT 1 FROM posts o
 		WHERE o.root = p.id AND o.root <> '' AND o.gone = 0 AND o.removed < 2 AND o.root_life > p.deleted AND o.author = p.author) THEN 1 ELSE 0 END ELSE p.comments_reported END,
-		CASE WHEN p.version <> j.version THEN p.content END, coalesce(a.name, ''), coalesce(a.image_url, ''), coalesce(a.suspended_until, 0),
+		CASE WHEN p.version <> j.version THEN p.content END, coalesce(a.name, ''), coalesce(a.image_url, ''), coalesce(a.suspended_until, 0), coalesce(a.not_recommended, false),
 		EXISTS (SELECT 1 FROM likes l WHERE l.post = p.id AND l.agent = $1 AND l.incarnation > p.deleted AND l.at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0)),
 		p.grants <> '' FROM (SELECT value ->> 0 AS id, value ->> 1 AS version, key + 1 AS i FROM json_each($2) LIMIT -1) j CROSS JOIN posts p ON p.id = j.id LEFT JOIN authors a ON a.id = p.author WHERE p.gone = 0;
 
@@ -890,7 +884,7 @@ SELECT p.author, p.origin, p.reach, p.reply, p.react, coalesce(a.delivery, 'push
 		WHERE l.post = p.id AND l.agent = p.author AND l.incarnation > p.deleted) THEN 1 ELSE 0 END,
 	CASE WHEN p.comments_here > 0 THEN p.repliers - CASE WHEN p.comments_here > 0 AND EXISTS (SELECT 1 FROM posts o
 		WHERE o.root = p.id AND o.root <> '' AND o.gone = 0 AND o.removed < 2 AND o.root_life > p.deleted AND o.author = p.author) THEN 1 ELSE 0 END ELSE p.comments_reported END,
-		CASE WHEN p.version <> 0 THEN p.content END, coalesce(a.name, ''), coalesce(a.image_url, ''), coalesce(a.suspended_until, 0),
+		CASE WHEN p.version <> 0 THEN p.content END, coalesce(a.name, ''), coalesce(a.image_url, ''), coalesce(a.suspended_until, 0), coalesce(a.not_recommended, false),
 		EXISTS (SELECT 1 FROM likes l WHERE l.post = p.id AND l.agent = j.reader AND l.incarnation > p.deleted AND l.at > coalesce(r.erased_agent, 0)),
 		p.grants <> '' FROM (SELECT value ->> 0 AS reader, value ->> 1 AS id, key + 1 AS i FROM json_each(?) LIMIT -1) j LEFT JOIN authors r ON r.id = j.reader JOIN posts p ON p.id = j.id LEFT JOIN authors a ON a.id = p.author WHERE p.gone = 0;
 
@@ -991,7 +985,7 @@ INSERT INTO jobs AS j (kind, key, generation, priority, state, due, run_at, atte
 
 -- eraseText
 INSERT INTO authors (id, card_at, erased, erased_agent, erasing) VALUES ($1, $2, $2, $3, $4)
-	ON CONFLICT (id) DO UPDATE SET name = '', image_url = '', bio = '', card_at = excluded.card_at, has_card = false, suggest_from_follows = 0, erased = excluded.erased,
+	ON CONFLICT (id) DO UPDATE SET name = '', image_url = '', bio = '', card_at = excluded.card_at, has_card = false, suggest_from_follows = 0, not_recommended = false, erased = excluded.erased,
 	erased_agent = max(authors.erased_agent, excluded.erased_agent), erasing = max(authors.erasing, excluded.erasing);
 
 -- eraseTime
@@ -1222,7 +1216,7 @@ SELECT n.author, coalesce((SELECT p.id FROM posts p WHERE p.author = n.author AN
 	AND (SELECT f.gone FROM follows f WHERE f.agent = $1 AND f.author = n.author AND f.gone = 0) IS NULL
 	AND (SELECT b.at FROM blocks b WHERE b.agent = $1 AND b.other = n.author) IS NULL
 	AND (SELECT b.at FROM blocks b WHERE b.agent = n.author AND b.other = $1) IS NULL
-	AND coalesce((SELECT a.erasing + CASE WHEN a.suspended_until > $4 THEN 1 ELSE 0 END FROM authors a WHERE a.id = n.author), 0) = 0
+	AND coalesce((SELECT a.erasing + CASE WHEN a.suspended_until > $4 OR a.not_recommended THEN 1 ELSE 0 END FROM authors a WHERE a.id = n.author), 0) = 0
 	ORDER BY n.since DESC, n.author LIMIT +$3;
 
 -- newestAuthors, for a list of one
@@ -1232,7 +1226,7 @@ SELECT n.author, coalesce((SELECT p.id FROM posts p WHERE p.author = n.author AN
 	AND (SELECT f.gone FROM follows f WHERE f.agent = $1 AND f.author = n.author AND f.gone = 0) IS NULL
 	AND (SELECT b.at FROM blocks b WHERE b.agent = $1 AND b.other = n.author) IS NULL
 	AND (SELECT b.at FROM blocks b WHERE b.agent = n.author AND b.other = $1) IS NULL
-	AND coalesce((SELECT a.erasing + CASE WHEN a.suspended_until > $4 THEN 1 ELSE 0 END FROM authors a WHERE a.id = n.author), 0) = 0
+	AND coalesce((SELECT a.erasing + CASE WHEN a.suspended_until > $4 OR a.not_recommended THEN 1 ELSE 0 END FROM authors a WHERE a.id = n.author), 0) = 0
 	ORDER BY n.since DESC, n.author LIMIT +$3;
 
 -- notifyText
@@ -1412,7 +1406,8 @@ SELECT p.id, p.author, p.created_at, p.reach, p.origin, p.reply, p.react, p.vers
 	p.comments_reported, p.created, p.deleted, p.caption_at, p.tags_at, p.alts_at, p.counted, p.here, p.tags, p.grants, p.content,
 	p.comments_here, p.repliers, CASE WHEN p.likes_here > 0 AND EXISTS (SELECT 1 FROM likes l
 		WHERE l.post = p.id AND l.agent = p.author AND l.incarnation > p.deleted) THEN 1 ELSE 0 END, CASE WHEN p.comments_here > 0 AND EXISTS (SELECT 1 FROM posts o
-		WHERE o.root = p.id AND o.root <> '' AND o.gone = 0 AND o.removed < 2 AND o.root_life > p.deleted AND o.author = p.author) THEN 1 ELSE 0 END, p.root_life, p.removed, p.reply_at, (SELECT json_group_array(c.circle) FROM post_circles c WHERE c.post = p.id ORDER BY c.circle)
+		WHERE o.root = p.id AND o.root <> '' AND o.gone = 0 AND o.removed < 2 AND o.root_life > p.deleted AND o.author = p.author) THEN 1 ELSE 0 END, p.root_life, p.removed, p.reply_at,
+	coalesce((SELECT a.not_recommended FROM authors a WHERE a.id = p.author), false), (SELECT json_group_array(c.circle) FROM post_circles c WHERE c.post = p.id ORDER BY c.circle)
 		FROM posts p WHERE p.id IN (SELECT value FROM json_each(?)) ORDER BY p.root = '', p.id;
 
 -- recordColumns, for a list of one
@@ -1420,7 +1415,8 @@ SELECT p.id, p.author, p.created_at, p.reach, p.origin, p.reply, p.react, p.vers
 	p.comments_reported, p.created, p.deleted, p.caption_at, p.tags_at, p.alts_at, p.counted, p.here, p.tags, p.grants, p.content,
 	p.comments_here, p.repliers, CASE WHEN p.likes_here > 0 AND EXISTS (SELECT 1 FROM likes l
 		WHERE l.post = p.id AND l.agent = p.author AND l.incarnation > p.deleted) THEN 1 ELSE 0 END, CASE WHEN p.comments_here > 0 AND EXISTS (SELECT 1 FROM posts o
-		WHERE o.root = p.id AND o.root <> '' AND o.gone = 0 AND o.removed < 2 AND o.root_life > p.deleted AND o.author = p.author) THEN 1 ELSE 0 END, p.root_life, p.removed, p.reply_at, (SELECT json_group_array(c.circle) FROM post_circles c WHERE c.post = p.id ORDER BY c.circle)
+		WHERE o.root = p.id AND o.root <> '' AND o.gone = 0 AND o.removed < 2 AND o.root_life > p.deleted AND o.author = p.author) THEN 1 ELSE 0 END, p.root_life, p.removed, p.reply_at,
+	coalesce((SELECT a.not_recommended FROM authors a WHERE a.id = p.author), false), (SELECT json_group_array(c.circle) FROM post_circles c WHERE c.post = p.id ORDER BY c.circle)
 		FROM posts p WHERE p.id = ? ORDER BY p.root = '', p.id;
 
 -- releaseUnknownText
@@ -1455,10 +1451,11 @@ SELECT k.key, p.author, p.created_at, p.id FROM (SELECT value AS key FROM json_e
 SELECT agent FROM (SELECT DISTINCT agent FROM follows WHERE gone = 0) followers ORDER BY random() LIMIT +?;
 
 -- saveAuthor
-INSERT INTO authors (id, name, image_url, bio, card_at, has_card, suggest_from_follows)
-	VALUES ($1, $2, $3, $4, $5, true, CASE WHEN $6 THEN $7 ELSE 0 END)
+INSERT INTO authors (id, name, image_url, bio, card_at, has_card, suggest_from_follows, not_recommended)
+	VALUES ($1, $2, $3, $4, $5, true, CASE WHEN $6 THEN $7 ELSE 0 END, $8 < 0)
 	ON CONFLICT (id) DO UPDATE SET name = excluded.name, image_url = excluded.image_url, bio = excluded.bio, card_at = excluded.card_at, has_card = true,
-	suggest_from_follows = CASE WHEN $6 THEN excluded.suggest_from_follows ELSE authors.suggest_from_follows END
+	suggest_from_follows = CASE WHEN $6 THEN excluded.suggest_from_follows ELSE authors.suggest_from_follows END,
+	not_recommended = CASE WHEN $8 = 0 THEN authors.not_recommended ELSE excluded.not_recommended END
 	WHERE $5 > authors.erased AND ($5 > authors.card_at OR $5 = authors.card_at
 	AND ($2, $3, $4) > (authors.name, authors.image_url, authors.bio));
 
