@@ -40,7 +40,7 @@ func (x *explaining) item(ctx context.Context) error {
 		out.Reason = x.candidateReason(&out.Explained, &it)
 		return nil
 	case !known:
-		out.Outcome, out.Reason = api.OutcomeUnknown, "There is no item with this id."
+		out.Outcome, out.Reason = api.OutcomeUnknown, unknownReason(x.r.Item)
 		return nil
 	}
 	out.Group, out.Title, out.UpdateTime = it.Group(), it.Title, it.UpdateTime
@@ -60,6 +60,16 @@ func (x *explaining) item(ctx context.Context) error {
 		out.Source, out.Score = x.stages.direct.Name(), factors[0].Score
 	}
 	return x.elsewhere(ctx, out, &it, found)
+}
+
+// unknownReason says why nothing can be read under an id. A post that the agent may not see is read like one that does
+// not exist.
+func unknownReason(id string) string {
+	if feed.IsPost(id) {
+		return "There is no post with this id that feeds may show the agent: it does not exist, it is a reply, moderators hide it or have " +
+			"suspended its author, or its audience or a block leaves the agent out."
+	}
+	return "There is no item with this id."
 }
 
 // curves returns the contribution of each curve to the decay at an age; nil with one Gaussian.
@@ -109,6 +119,9 @@ func (x *explaining) candidateReason(c *api.Explained, it *feed.Item) string {
 			"it was set aside, and the session is full without it (recall.n). It may appear in a later one.", ranks, c.Better)
 	case api.OutcomeGone:
 		why := "it was deleted, moved to another group or given a later date"
+		if feed.IsPost(c.ID) {
+			why = "it was deleted, moderators hide it or have suspended its author, or its audience or a block now leaves the agent out"
+		}
 		if arrange.HomeSource(c.Source) == feed.SourceFollowing {
 			why += ", or the agent no longer follows its author"
 		}

@@ -160,6 +160,7 @@ func TestExplainItem(t *testing.T) {
 		{"hidden", api.OutcomeMuted, 0, "the agent has hidden hidden"},
 		{"new", api.OutcomeUnfound, 0, "recall does not find it"},
 		{"nothing", api.OutcomeUnknown, 0, "There is no item with this id."},
+		{"post:nothing", api.OutcomeUnknown, 0, "There is no post with this id that feeds may show the agent: it does not exist,"},
 	} {
 		x := r.explain(t, engine.ExplainRequest{Limit: 1, Item: tt.id})
 		require.NotNil(t, x.Item, tt.id)

@@ -278,3 +278,30 @@ func TestExplainHomeItem(t *testing.T) {
 		assert.Equal(t, tt.source != "", x.Item.Popularity != nil, tt.id)
 	}
 }
+
+// TestExplainHiddenPost explains posts that moderators hide, or whose author they have suspended: they are not said to be
+// deleted.
+func TestExplainHiddenPost(t *testing.T) {
+	t.Parallel()
+	a := open(t, embedded(t), WithClock(at(noon).Now))
+	fillHome(t, a)
+	waitSettled(t, a)
+	explain := func(id string) *api.ExplainedItem {
+		t.Helper()
+		x, err := a.Engine.Explain(t.Context(), engine.ExplainRequest{Agent: "u", Feed: feed.HomeFeed, Limit: 20, Item: id})
+		require.NoError(t, err)
+		return x.Item
+	}
+	require.Equal(t, api.OutcomePaged, explain("post:ann_0").Outcome)
+	for _, m := range []social.Moderate{
+		{Object: social.Object{Kind: social.ObjectAuthor, ID: "ann"}, Action: social.ActionSuspend, Until: noon.Add(time.Hour).Unix()},
+		{Object: social.Object{Kind: social.ObjectPost, ID: "post:bob_0"}, Action: social.ActionHold},
+	} {
+		_, err := a.network.fanout.Store().Moderate(t.Context(), m)
+		require.NoError(t, err)
+	}
+	waitSettled(t, a)
+	for _, id := range []string{"post:ann_0", "post:bob_0"} {
+		require.Contains(t, explain(id).Reason, "moderators hide it or have suspended its author", id)
+	}
+}

@@ -209,7 +209,8 @@ type AuditEntry struct {
 	At     int64  `json:"at"` // Unix seconds
 	Who    string `json:"who"`
 	Action Action `json:"action"`
-	Object Object `json:"object"` // without an id if its agent was erased
+	// Object has no id if it was an agent who was erased since. It is zero for a list that names no author.
+	Object Object `json:"object,omitzero"`
 	Reason string `json:"reason,omitempty"`
 }
 

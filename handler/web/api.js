@@ -6,11 +6,17 @@ export class Refused extends Error {
 
 const AWAY = 'The server cannot be reached. Check the network, or try again in a moment.';
 
+// A device's clock may be off. now returns the server's time in Unix seconds, as its last answer told it.
+let ahead = 0; // ms
+export const now = () => (Date.now() + ahead) / 1000;
+
 // call returns {data, etag}, or throws Refused with the server's message. signal aborts it.
 export async function call(method, path, { body, headers = {}, signal } = {}) {
   const response = await fetch(path, {
     method, signal, headers: { 'Content-Type': 'application/json', ...headers }, body: body && JSON.stringify(body),
   }).catch(away);
+  const off = Date.parse(response.headers.get('Date')) - Date.now();
+  if (Math.abs(off - ahead) > 5000) ahead = off;
   const answer = await response.json().catch((error) => {
     if (response.ok) away(error); // the answer was truncated
     return { code: -1, msg: `The server answered ${response.status}. Try again in a moment.` };

@@ -288,6 +288,7 @@ func audits(e *env) {
 		Seq: log[11].Seq, At: log[11].At, Who: "admin", Action: social.ActionHold, Object: social.Object{Kind: social.ObjectPost, ID: private.ID}, Reason: "why",
 	}, log[11])
 	require.Equal(e, social.ActionRead, log[10].Action)
+	require.Equal(e, []social.Object{{}, {Kind: social.ObjectAuthor, ID: "author"}}, []social.Object{log[9].Object, log[7].Object}, "lists of all authors, and of one")
 	require.Equal(e, log[5:], must[[]social.AuditEntry](e)(e.Audit(e.ctx, log[4].Seq, 100)))
 	e.suspend("author", "bad", time.Hour)
 	e.ok(e.EraseAgent(e.ctx, "author"))

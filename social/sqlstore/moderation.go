@@ -207,5 +207,10 @@ func (s *Store) Audit(ctx context.Context, below int64, n int) (list []social.Au
 			return into(&e.Seq, &e.At, &e.Who, &e.Action, &e.Object.Kind, &e.Object.ID, &e.Reason)
 		}, `SELECT seq, at, who, action, kind, object, reason FROM audit WHERE seq < $1 OR $1 = 0 ORDER BY seq DESC LIMIT $2`, below, n)
 	})
+	for i := range list {
+		if list[i].Action == social.ActionList && list[i].Object.ID == "" {
+			list[i].Object = social.Object{} // the column has the kind of what it might have named
+		}
+	}
 	return list, s.failed(ctx, "read the audit log", err)
 }

@@ -4547,7 +4547,8 @@ export interface components {
             who: string;
             /** @enum {string} */
             action: "hold" | "remove" | "restore" | "suspend" | "lift" | "dismiss" | "read" | "list";
-            object: components["schemas"]["ModerationObject"];
+            /** @description Its id is empty if it was an agent who was erased since. Absent for a list that names no author. */
+            object?: components["schemas"]["ModerationObject"];
             reason?: string;
         };
         ProfileMutedWordsEntry: {

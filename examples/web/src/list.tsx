@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'react';
 import { useInfiniteQuery, useMutation, useQueryClient, type InfiniteData } from '@tanstack/react-query';
 import { FreshetError, infiniteQueryOptions, isPost, updateEntry, type Badge, type Feed, type Page, type Post } from '@freshet/client';
 import { Composer } from './composer';
+import { Report } from './report';
 import type { Session } from './session';
 
 /** The message to show for an error: none if a newer call for the same thing replaces it. */
@@ -68,6 +69,7 @@ export function List({ session, feed, onTag }: { session: Session; feed: Feed; o
             {isPost(entry) && <small><bdi>{entry.author.name || entry.author.id}</bdi> </small>}
             {isPost(entry) && <button className="like" aria-pressed={entry.in_feed.has_liked} onClick={() => like.mutate(entry)}>{entry.likes} likes</button>}
             {entry.tags?.map((tag) => <button key={tag} className="tag" onClick={() => onTag(tag)}>#{tag}</button>)}
+            {!(isPost(entry) && entry.author.id === session.name) && <Report client={session.client} kind={isPost(entry) ? 'post' : 'item'} id={entry.id} />}
           </li>
         ))}
       </ol>

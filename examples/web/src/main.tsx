@@ -3,12 +3,16 @@ import { createRoot } from 'react-dom/client';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { Feed } from '@freshet/client';
 import { List } from './list';
+import { Notifications } from './notifications';
+import { OwnPosts } from './own';
 import { signIn, type Session } from './session';
 
 function App() {
   const [session, setSession] = useState<Session>();
   const [failure, setFailure] = useState('');
   const [tag, setTag] = useState<{ name: string; feed: Feed }>();
+  const [own, setOwn] = useState(false);
+  const goHome = () => { setTag(undefined); setOwn(false); };
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const name = String(new FormData(event.currentTarget).get('name'));
@@ -18,11 +22,13 @@ function App() {
     return (
       <QueryClientProvider client={session.queries}>
         <p>
-          {session.name} <button id="sign-out" onClick={() => { setTag(undefined); setSession(undefined); }}>Sign out</button>
+          {session.name} <button id="own" onClick={() => setOwn(true)}>My posts</button>{' '}
+          <button id="sign-out" onClick={() => { goHome(); setSession(undefined); }}>Sign out</button>
         </p>
-        {tag && <h2>#{tag.name} <button id="home" onClick={() => setTag(undefined)}>Home</button></h2>}
-        <List key={tag?.name ?? ''} session={session} feed={tag?.feed ?? session.home}
-          onTag={(name) => setTag({ name, feed: new Feed(session.client, { feed: `tag:${name}`, limit: 10 }) })} />
+        <Notifications client={session.client} />
+        {(own || tag) && <h2>{own ? 'My posts' : `#${tag?.name}`} <button id="home" onClick={goHome}>Home</button></h2>}
+        {own ? <OwnPosts session={session} /> : <List key={tag?.name ?? ''} session={session} feed={tag?.feed ?? session.home}
+          onTag={(name) => setTag({ name, feed: new Feed(session.client, { feed: `tag:${name}`, limit: 10 }) })} />}
       </QueryClientProvider>
     );
   }

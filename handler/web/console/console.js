@@ -11,6 +11,7 @@ const VIEWS = {
   experiments: () => import('/assets/console/experiments/experiments.js'),
   reader: () => import('/assets/console/reader/reader.js'),
   items: () => import('/assets/console/items/items.js'),
+  moderation: () => import('/assets/console/moderation/moderation.js'),
   system: () => import('/assets/console/system/system.js'),
 };
 
@@ -27,12 +28,13 @@ function elementsOf(name) {
   return read[name];
 }
 
+const LOADING = 'Loading …';
 let leave; // ends what the current view does in the background
 let turn = 0;
 
 // place returns the view that the address names, the first one by default, and its parameters.
 function place() {
-  const [name, query] = location.hash.replace(/^#\//, '').split('?');
+  const [, name, query] = /^(?:#\/)?([^?]*)\??(.*)$/s.exec(location.hash);
   return { name: Object.hasOwn(VIEWS, name) ? name : Object.keys(VIEWS)[0], query: new URLSearchParams(query) };
 }
 
@@ -43,12 +45,14 @@ async function open() {
   leave = new AbortController();
   const { signal } = leave;
   $('main').className = 'waiting';
+  $('confirm').close(''); // of the view that is left
+  const slow = setTimeout(() => note(LOADING), 1000);
   for (const link of $('views').children) {
     if (link.hash === `#/${name}`) link.setAttribute('aria-current', 'page');
     else link.removeAttribute('aria-current');
   }
   try {
-    const [{ show }, elements] = await Promise.all([VIEWS[name](), elementsOf(name)]);
+    const [{ show }, elements] = await Promise.all([VIEWS[name](), elementsOf(name)]).catch((cause) => { throw new Error('The server cannot be reached. Load the page again in a moment.', { cause }); });
     if (mine !== turn) return;
     $('view').replaceChildren(...elements.cloneNode(true).childNodes);
     document.title = `${$('view-title').textContent} · Freshet`;
@@ -56,11 +60,14 @@ async function open() {
   } catch (error) {
     if (mine === turn) fail(error);
   }
-  if (mine === turn) $('main').classList.remove('waiting');
+  clearTimeout(slow);
+  if (mine !== turn) return;
+  if ($('note').textContent === LOADING) note('');
+  $('main').classList.remove('waiting');
 }
 
 addEventListener('hashchange', async () => {
-  if (!location.hash.startsWith('#/')) return; // a link within the page
+  if (location.hash && !location.hash.startsWith('#/')) return; // a link within the page
   note('');
   scrollTo({ top: 0 });
   await open();

@@ -8,6 +8,13 @@ export const heads = (titles) => titles.map((h) => make('th', { scope: 'col', te
 export const number = (text) => make('td', { className: 'number', textContent: text });
 export const text = (text) => make('td', { className: 'text', textContent: text });
 
+// button returns a button; a label names what it is about, if that is not beside it for everybody.
+export function button(says, then, label) {
+  const element = make('button', { type: 'button', textContent: says, ariaLabel: label ?? null });
+  element.addEventListener('click', then);
+  return element;
+}
+
 // fill shows rows, which are lists of cells: texts or elements. A text is in a column of numbers if
 // its heading is one.
 export function fill(table, titles, rows, empty = 'Nothing.') {

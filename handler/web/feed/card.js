@@ -1,6 +1,6 @@
 // A card: an item or a post of a list, with the reader's actions.
 
-import { age, make } from '/assets/api.js';
+import { age, make, now } from '/assets/api.js';
 import { avatar, gallery } from '/assets/feed/images.js';
 import { ask, reader } from '/assets/feed/reader.js';
 import { marks, reason } from '/assets/feed/why.js';
@@ -29,7 +29,7 @@ export const changed = (id, change, by) => document.dispatchEvent(new CustomEven
 
 export function timeOf(seconds) {
   const at = new Date(seconds * 1000);
-  return make('time', { dateTime: at.toISOString(), title: at.toLocaleString(), textContent: `${age(Date.now() / 1000 - seconds)} ago` });
+  return make('time', { dateTime: at.toISOString(), title: at.toLocaleString(), textContent: `${age(now() - seconds)} ago` });
 }
 
 // makeCard creates the card of an entry. acts are fail(error), and hidden(item, card) and

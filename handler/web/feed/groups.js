@@ -1,6 +1,6 @@
 // Groups and events of the reader: accepting or declining invitations, and leaving.
 
-import { make } from '/assets/api.js';
+import { make, now } from '/assets/api.js';
 import { authorHref } from '/assets/feed/card.js';
 import { ask, reader } from '/assets/feed/reader.js';
 
@@ -15,7 +15,7 @@ export async function circlesOf(of) {
   return all;
 }
 
-const over = (c) => Boolean(c.until) && c.until * 1000 <= Date.now();
+const over = (c) => Boolean(c.until) && c.until <= now();
 
 // takes reports whether the reader may address a post to one of their circles.
 export const takes = (c) => (c.owner === reader.agent || c.post === 'members') && !over(c);

@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
 	"github.com/freshet/freshet/internal/testenv"
@@ -116,6 +118,16 @@ func (tab *Tab) do(what string, steps ...chromedp.Action[chromedp.Void]) {
 
 // Expect allows the page to log errors that contain a text, such as the status of a refused call.
 func (tab *Tab) Expect(text string) { tab.expected = append(tab.expected, text) }
+
+// Dark makes pages see that the system prefers dark colours.
+func (tab *Tab) Dark() {
+	tab.t.Helper()
+	tab.do("prefer dark colours", chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		dark := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}}
+		_, err := cdp.Call(ctx, target, emulation.SetEmulatedMedia, dark)
+		return err
+	}))
+}
 
 // Go opens an address.
 func (tab *Tab) Go(url string) {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/http/httptest"
 	"net/url"
+	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/handler/web"
 	"github.com/freshet/freshet/internal/checks/chromium"
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/internal/testenv/faultproxy"
@@ -22,17 +25,27 @@ import (
 type consoleView struct {
 	path  string // after /console#/
 	data  string // it shows data
+	ready string // it shows what there is; "" if data does
 	empty string // it says that there is nothing
 	down  string // it says what does not answer
+	click string // the element that opens more of it; "" if there is none
+	open  string // that is open
+}
+
+// name is the view's name in the address.
+func (v consoleView) name() string {
+	name, _, _ := strings.Cut(v.path, "?")
+	return name
 }
 
 const refusedNote = `document.querySelector('#note.error') && /(unavailable|try again|cannot be read)/.test(document.querySelector('#note').textContent)`
 
-// consoleViews has every view of the console.
+// consoleViews has every view of the console. All tests of views take it from here.
 func consoleViews() []consoleView {
 	return []consoleView{
 		{
 			path: "overview", data: `document.querySelectorAll('#charts figure').length > 10 && document.querySelector('#servers tbody')`,
+			ready: opened + ` && document.querySelector('#servers tbody')`,
 			empty: `!document.querySelector('#none').hidden || document.querySelectorAll('#charts figure').length > 10`, // a minute has ended
 			down:  refusedNote,
 		},
@@ -52,6 +65,12 @@ func consoleViews() []consoleView {
 		{
 			path: "items", data: opened + ` && document.querySelectorAll('#found tbody tr').length > 5`,
 			empty: opened + ` && document.querySelector('#found').textContent.includes('No item matches')`, down: refusedNote,
+			click: "#found button", open: `!document.querySelector('#item').hidden`,
+		},
+		{
+			path: "moderation", data: opened + ` && document.querySelector('#reports tbody button') && document.querySelector('#log tbody')`,
+			empty: opened + ` && document.querySelector('#reports').textContent.includes('Nothing is reported') && document.querySelector('#log tbody')`, down: refusedNote,
+			click: "#reports button", open: `!document.querySelector('#object').hidden`,
 		},
 		{
 			path: "system", data: opened + ` && document.querySelector('#findings tbody') && document.querySelector('#settings tbody')`,
@@ -59,6 +78,25 @@ func consoleViews() []consoleView {
 			down:  `document.querySelector('#dependencies').textContent.includes('down') && document.querySelector('#findings .level.broken')`,
 		},
 	}
+}
+
+// TestConsoleViewsAreTested checks that consoleViews has the views of the page, in the order of its navigation.
+func TestConsoleViewsAreTested(t *testing.T) {
+	t.Parallel()
+	read := func(name, pattern string) (names []string) {
+		text, err := web.Files.ReadFile("console/" + name)
+		require.NoError(t, err)
+		for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(string(text), -1) {
+			names = append(names, m[1])
+		}
+		return names
+	}
+	var tested []string
+	for _, v := range consoleViews() {
+		tested = append(tested, v.name())
+	}
+	assert.Equal(t, read("console.js", `(\w+): \(\) => import`), tested)
+	assert.Equal(t, read("index.html", `href="#/(\w+)"`), tested)
 }
 
 // eachView shows every view at every width until it has reached a state, and checks that nothing is cut off.
@@ -188,7 +226,7 @@ func cuttable(t *testing.T) (cfg configs.Config, cut, mend func()) {
 		redis.Down()
 		postgres.Down()
 		search.Lead(dead.Listener.Addr().String())
-		search.Sever()
+		search.Sever() // calls would go on over idle connections
 	}
 	mend = func() {
 		redis.Up()

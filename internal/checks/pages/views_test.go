@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"net/url"
@@ -41,7 +42,8 @@ func viewsOf(t *testing.T, a *server.App) []view {
 	replied(t, a, "u_2", reply, "Two words")
 	at := "/?post=" + url.QueryEscape(post.ID)
 	own := `document.querySelector('.grid a')`
-	return []view{
+	send(t, a, "u_3", http.MethodPost, "/v1/posts/"+post.ID+"/report", `{"reason":"self_harm","details":"`+long+`"}`)
+	views := []view{
 		{name: "guest", path: "/", ready: hasCards},
 		{name: "for you", agent: "u_1", path: "/", ready: hasCards},
 		{name: "home", agent: "u_1", path: "/?feed=home", ready: hasCards},
@@ -60,14 +62,13 @@ func viewsOf(t *testing.T, a *server.App) []view {
 		{name: "guest's post", path: at, ready: `document.querySelector('.post')`},
 		{name: "docs", path: "/docs", ready: hasRoutes},
 		{name: "route", path: "/docs", ready: hasRoutes, click: "#postFeed .parts > summary", open: `document.querySelector('#postFeed .parts').children.length === 2`},
-		{name: "overview", path: "/console", ready: opened + ` && document.querySelector('#servers tbody')`},
-		{name: "ranking", path: "/console#/ranking", ready: hasRanking},
 		{name: "sweep", path: "/console#/ranking", ready: hasRanking + ` && ` + compared, click: "#trial .main", open: `!document.querySelector('#drawn').hidden`},
-		{name: "experiments", path: "/console#/experiments", ready: opened + ` && document.querySelector('#versions tbody')`},
-		{name: "a reader", path: "/console#/reader?agent=u_1&feed=home", ready: opened + ` && document.querySelectorAll('#page tbody tr').length > 5`},
-		{name: "items", path: "/console#/items", ready: opened + ` && document.querySelectorAll('#found tbody tr').length > 5`, click: "#found button", open: `!document.querySelector('#item').hidden`},
-		{name: "system", path: "/console#/system", ready: opened + ` && document.querySelector('#findings tbody') && document.querySelector('#settings tbody')`},
+		{name: "a reader's home", path: "/console#/reader?agent=u_1&feed=home", ready: opened + ` && document.querySelectorAll('#page tbody tr').length > 5`},
 	}
+	for _, v := range consoleViews() {
+		views = append(views, view{name: v.name(), path: "/console#/" + v.path, ready: cmp.Or(v.ready, v.data), click: v.click, open: v.open})
+	}
+	return views
 }
 
 func show(tab *chromium.Tab, url string, v view) {

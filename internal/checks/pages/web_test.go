@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -44,7 +45,7 @@ func serveStill(t *testing.T) (*server.App, string) {
 	return a, url
 }
 
-// fillItems stores items of the demo, and its readers.
+// fillItems stores items of the demo, and its readers. One of the items is reported.
 func fillItems(t *testing.T, a *server.App) {
 	t.Helper()
 	errs, err := a.Catalog.Put(t.Context(), demo.Generate(1, 1000, time.Now()))
@@ -52,6 +53,7 @@ func fillItems(t *testing.T, a *server.App) {
 	for agent, p := range demo.Profiles() {
 		require.NoError(t, a.Engine.PutProfile(t.Context(), agent, p))
 	}
+	send(t, a, "u_3", http.MethodPost, "/v1/items/doc_1/report", `{"reason":"spam","details":"the same again"}`)
 }
 
 // predictable returns a configuration in which clicks of simulated readers do not change lists

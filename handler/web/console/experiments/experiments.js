@@ -8,17 +8,11 @@ import { buildActs, end, promote, revert } from '/assets/console/ranking/act.js'
 import { decayText, differences, fromAPI } from '/assets/console/ranking/parameters.js';
 import { percent } from '/assets/console/ranking/readers.js';
 import { loadState, state } from '/assets/console/ranking/state.js';
-import { fill, number, text } from '/assets/console/tables.js';
+import { button, fill, number, text } from '/assets/console/tables.js';
 
 const $ = (id) => document.getElementById(id);
 
 let left = null; // is aborted when the view is left
-
-function button(says, then) {
-  const b = make('button', { type: 'button', textContent: says });
-  b.addEventListener('click', then);
-  return b;
-}
 
 // look opens the ranking view with a ranking as the proposal.
 function look(ranking) {
@@ -120,9 +114,7 @@ async function load(reset) {
     $('version').textContent = state.version.version ? `Version ${state.version.version} is in force, by ${state.version.by}.` : 'The ranking of the configuration is in force.';
     showReport(report.data);
     showHistory(history.data.versions);
-  } catch (error) {
-    if (!mine.aborted) fail(error);
-  }
+  } catch (error) { fail(error); }
 }
 
 // show fills the view.

@@ -1,6 +1,7 @@
 // Adding an item by a form.
 
-import { admin, fail, note } from '/assets/console/calls.js';
+import { now } from '/assets/api.js';
+import { admin, fail, note, refuse } from '/assets/console/calls.js';
 
 const $ = (id) => document.getElementById(id);
 
@@ -8,7 +9,7 @@ const FIELDS = ['id', 'title', 'tags', 'author_id', 'lang', 'url', 'summary'];
 
 // itemOf returns the item that the form describes, dated now.
 function itemOf(fields) {
-  const item = { update_time: Math.floor(Date.now() / 1000) };
+  const item = { update_time: Math.floor(now()) };
   for (const name of FIELDS) {
     const value = fields[name].value.trim();
     if (value) item[name] = name === 'tags' ? value.split(',').map((t) => t.trim()).filter(Boolean) : value;
@@ -16,29 +17,18 @@ function itemOf(fields) {
   return item;
 }
 
-// refuse shows why an item was refused, at the field that the reason names.
-function refuse(fields, reason) {
-  const name = FIELDS.find((f) => new RegExp(`\\b${f}\\b`).test(reason));
-  for (const f of FIELDS) fields[f].setAttribute('aria-invalid', f === name);
-  $('add-note').textContent = reason;
-  fields[name ?? 'id'].focus();
-}
-
 // buildAdd sets up the form; added is called with an item that was stored.
 export function buildAdd(signal, added) {
   $('add').addEventListener('submit', async (e) => {
     e.preventDefault();
-    const fields = e.target.elements, item = itemOf(fields);
-    $('add-note').textContent = '';
-    for (const f of FIELDS) fields[f].setAttribute('aria-invalid', false);
+    const item = itemOf(e.target.elements);
+    refuse(e.target, '', null);
     try {
       const { data } = await admin('POST', '/v1/items', [item], {}, signal);
-      if (data.errors.length) return refuse(fields, data.errors[0].reason);
+      if (data.errors.length) return refuse(e.target, data.errors[0].reason);
       e.target.reset();
       added(item);
       note(`${item.id} is stored.`);
-    } catch (error) {
-      if (!signal.aborted) fail(error);
-    }
+    } catch (error) { fail(error); }
   });
 }

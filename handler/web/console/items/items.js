@@ -1,8 +1,8 @@
 // The items view: find items, read and delete one, and add one.
 
-import { Refused, age, make } from '/assets/api.js';
-import { admin, fail, failed, note } from '/assets/console/calls.js';
-import { fill, number, text } from '/assets/console/tables.js';
+import { Refused, age, make, now } from '/assets/api.js';
+import { admin, fail, failed, lister, note } from '/assets/console/calls.js';
+import { button, fill, number, text } from '/assets/console/tables.js';
 import { buildAdd } from '/assets/console/items/add.js';
 
 const $ = (id) => document.getElementById(id);
@@ -12,64 +12,41 @@ const FILTERS = ['author', 'tag', 'words'];
 
 let left = null; // is aborted when the view is left
 let turn = 0;
-let found = [], cursor = null; // the items loaded so far
+let list; // the items loaded so far
 
 const path = (id) => `/v1/items/${encodeURIComponent(id)}`;
-const old = (item) => age(Date.now() / 1000 - item.update_time);
+const old = (item) => age(now() - item.update_time);
 
 // search loads the first page of what the form asks for; with an id, that item alone.
 async function search() {
-  const id = $('find').elements.id.value.trim(), mine = ++turn;
+  const fields = $('find').elements, id = fields.id.value.trim(), mine = ++turn;
   try {
     if (id) {
       const { data } = await admin('GET', path(id), undefined, {}, left);
       if (mine !== turn) return;
-      [found, cursor] = [[data], null];
+      list.put([data]);
       showItem(data);
     } else {
-      await page(mine);
+      await list.first(Object.fromEntries(FILTERS.map((name) => [name, fields[name].value.trim()]).filter(([, value]) => value)));
     }
-    if (mine !== turn) return;
-    if (failed()) note('');
+    if (mine === turn && failed()) note('');
   } catch (error) {
     if (left.aborted || mine !== turn) return;
-    if (!(error instanceof Refused && error.status === 404)) return fail(error);
-    [found, cursor] = [[], null];
+    list.put([]);
+    if (error instanceof Refused && error.status === 404) return;
+    $('count').textContent = 'Not known.';
+    $('found').replaceChildren(); // neither the items of before, nor none
+    fail(error, error.status === 400 ? FILTERS.map((name) => fields[name]).find((f) => error.message.includes(f.name)) ?? fields.id : undefined);
   }
-  showList();
-}
-
-// page loads a page of what the form asks for; with a cursor it is added to the others.
-async function page(mine, at) {
-  const query = new URLSearchParams({ limit: PAGE });
-  for (const name of FILTERS) if ($('find').elements[name].value.trim()) query.set(name, $('find').elements[name].value.trim());
-  if (at) query.set('cursor', at);
-  const { data } = await admin('GET', `/v1/items?${query}`, undefined, {}, left);
-  if (mine === turn) [found, cursor] = [at ? [...found, ...data.items] : data.items, data.next_cursor];
 }
 
 // showList shows the loaded items.
-function showList() {
+function showList(found, more) {
   fill($('found'), ['Item', 'Author', 'Tags', 'Likes ', 'Comments ', 'Age ', 'Action'], found.map((item) => {
-    const open = make('button', { type: 'button', textContent: 'Open' });
-    open.setAttribute('aria-label', `Open ${item.title}`);
-    open.addEventListener('click', () => { showItem(item); $('item-title').focus(); });
+    const open = button('Open', () => { showItem(item); $('item-title').focus(); }, `Open ${item.title}`);
     return [text(item.title), text(item.author_id ?? ''), text((item.tags ?? []).join(', ')), number(item.likes ?? 0), number(item.comments ?? 0), number(old(item)), make('td', {}, open)];
   }), 'No item matches.');
-  $('count').textContent = `${found.length.toLocaleString()} loaded, newest first${cursor ? '; there are more' : ''}.`;
-  $('more').hidden = !cursor;
-}
-
-async function more() {
-  const mine = turn;
-  $('more').disabled = true;
-  try {
-    await page(mine, cursor);
-    if (mine === turn) showList();
-  } catch (error) {
-    if (!left.aborted) fail(error);
-  }
-  $('more').disabled = false;
+  $('count').textContent = `${found.length.toLocaleString()} loaded, newest first${more ? '; there are more' : ''}.`;
 }
 
 // showItem shows all fields of an item, and what can be done with it.
@@ -97,9 +74,7 @@ async function showActed(id) {
     if (id !== asked) return;
     $('acted').textContent = data.acted === null ? 'This server does not count readers: live popularity is off.'
       : `${data.acted.toLocaleString()} reader${data.acted === 1 ? ' has' : 's have'} clicked or liked it in ${data.days} days. To whom it was shown is stored by reader: ask for one below.`;
-  } catch (error) {
-    if (!left.aborted) fail(error);
-  }
+  } catch (error) { fail(error); }
 }
 
 // askDelete offers to delete an item; sure is whether the user has pressed once.
@@ -108,16 +83,19 @@ function askDelete(item, sure) {
   $('sure').hidden = !sure;
   $('delete').onclick = () => { askDelete(item, true); $('keep').focus(); };
   $('keep').onclick = () => { askDelete(item, false); $('delete').focus(); };
+  $('really').disabled = false;
   $('really').onclick = async () => {
+    $('really').disabled = true;
     try {
-      await admin('DELETE', path(item.id), undefined, {}, left);
-      found = found.filter((other) => other.id !== item.id);
-      $('item').hidden = true;
-      showList();
+      await admin('DELETE', path(item.id));
       note(`${item.id} is deleted.`);
+      list.change((found) => found.filter((other) => other.id !== item.id));
+      $('item').hidden = true;
       $('found-title').focus();
     } catch (error) {
-      if (!left.aborted) fail(error);
+      if (left.aborted) return;
+      askDelete(item, false);
+      fail(error, $('delete'));
     }
   };
 }
@@ -126,16 +104,14 @@ function askDelete(item, sure) {
 export async function show(query, signal) {
   left = signal;
   turn++;
-  [found, cursor] = [[], null];
+  list = lister('/v1/items', 'items', PAGE, $('more'), signal, showList);
   for (const name of ['id', ...FILTERS]) if (query.get(name)) $('find').elements[name].value = query.get(name);
   $('find').addEventListener('submit', (e) => {
     e.preventDefault();
     search();
   });
-  $('more').addEventListener('click', more);
   buildAdd(signal, (item) => {
-    found = [item, ...found.filter((other) => other.id !== item.id)];
-    showList();
+    list.change((found) => [item, ...found.filter((other) => other.id !== item.id)]);
     showItem(item);
   });
   await search();

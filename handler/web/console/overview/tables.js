@@ -15,14 +15,19 @@ const LACKED = {
 };
 
 const dayOf = (time) => new Date(time).toDateString();
+const MOST_INCIDENTS = 100; // that the server lists
 
 // showIncidents lists the times in which pages lacked something or calls failed, and adds them up for
 // yesterday and today.
-export function showIncidents({ incidents, at }) {
-  const sum = (day) => incidents.filter((x) => dayOf(x.begin) === day).reduce((all, x) => all + x.minutes, 0);
+export function showIncidents({ incidents, hours, at }) {
+  const minutes = incidents.flatMap((x) => Array.from({ length: x.minutes }, (_, i) => dayOf(Date.parse(x.begin) + 60_000 * i)));
+  const sum = (day) => minutes.filter((of) => of === day).length;
   const today = new Date(at), yesterday = new Date(today);
   yesterday.setDate(today.getDate() - 1);
-  $('by-day').textContent = `Yesterday ${sum(dayOf(yesterday))}, today ${sum(dayOf(today))} minutes in which pages lacked something or calls failed.`;
+  const counted = hours.filter((p) => p.servers > 0 && dayOf(p.begin) === dayOf(yesterday)).length;
+  $('by-day').textContent = `Yesterday ${sum(dayOf(yesterday))}, today ${sum(dayOf(today))} minutes in which pages lacked something or calls failed.`
+    + (counted < 24 ? ` Nothing is known of ${24 - counted} hours of yesterday: no server has counted in them.` : '')
+    + (incidents.length === MOST_INCIDENTS ? ' There may be more, earlier than those listed.' : '');
   fill($('incidents'), ['From', 'Minutes ', 'What readers got', 'Did not answer', 'Runbook'], incidents.map((x) => [
     new Date(x.begin).toLocaleString(undefined, { weekday: 'short', day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' }), number(x.minutes),
     text([x.failed && 'errors', ...x.lacked.map((part) => LACKED[part] ?? part)].filter(Boolean).join(', ')),

@@ -30,10 +30,11 @@ async function ask(title, rows) {
 
 // put sends a change.
 async function put(method, path, body, by, done, reset) {
+  const { why } = $('why-form').elements; // the view may be left before the answer
   try {
     // If-Match prevents overwriting concurrent changes.
     const { data } = await admin(method, path, { ...body, ...by }, state.etag ? { 'If-Match': state.etag } : {});
-    $('why-form').elements.why.value = '';
+    why.value = '';
     await reload(reset);
     note([done, ...(data.notes ?? [])].join(' '));
   } catch (error) {

@@ -1,7 +1,7 @@
 // The ranking view: propose other parameters, see their effect on a real reader's list, then try
 // them on a share of the readers or make them live.
 
-import { make, short } from '/assets/api.js';
+import { make, now, short } from '/assets/api.js';
 import { admin, fail, failed, note } from '/assets/console/calls.js';
 import { buildActs } from '/assets/console/ranking/act.js';
 import { draw, factor, span, tabulate } from '/assets/console/ranking/curve.js';
@@ -115,7 +115,7 @@ async function compare() {
   if (!agents.includes(state.chosen)) state.chosen = agents[0];
   const body = { a: toAPI(state.live), b: toAPI(state.proposed), k: Number(k.value), agents };
   // The same moment for both calls.
-  body.at = Math.floor((at.value ? new Date(at.value).getTime() : Date.now()) / 1000);
+  body.at = Math.floor(at.value ? new Date(at.value) / 1000 : now());
   const { signal } = asking = new AbortController();
   try {
     const one = admin('POST', '/v1/compare', { ...body, agents: [state.chosen], lists: true }, {}, signal);

@@ -13,9 +13,9 @@ const $ = (id) => document.getElementById(id);
 
 // OUTCOMES says the outcome of a candidate in words.
 const OUTCOMES = {
-  kept: 'for a later page', seen: 'shown before', pending: 'shown recently', muted: 'muted, or in a language that the reader does not read', gone: 'deleted or changed since it was indexed',
+  kept: 'for a later page', seen: 'shown before', pending: 'shown recently', muted: 'muted, or in a language that the reader does not read', gone: 'deleted, hidden by moderators, or changed since it was indexed',
   group: 'a better item of its group takes its place', same_story: 'an item of its page tells the same story', outside: 'ranked below what the session holds',
-  unknown: 'it does not exist', own: 'written by the reader', future: 'dated later', unfound: 'not indexed yet', paged: 'on the page',
+  unknown: 'it does not exist, or the reader may not see it', own: 'written by the reader', future: 'dated later', unfound: 'not indexed yet', paged: 'on the page',
 };
 
 const MOST_LISTED = 200;
@@ -54,31 +54,31 @@ function showLeft(x, only) {
   $('left-more').textContent = `The first ${MOST_LISTED} of ${left.length} are shown; name an item above to see why it is missing.`;
 }
 
-function showCounts(x) {
+function showCounts(x, profile) {
   const { rounds, recalled, paged, ...others } = x.counts;
   const chosen = $('outcome').value;
   $('outcome').replaceChildren(make('option', { value: '', textContent: 'all' }),
     ...Object.entries(others).filter(([, n]) => n > 0).map(([key, n]) => make('option', { value: key, textContent: `${OUTCOMES[key] ?? key}: ${n.toLocaleString()}`, selected: key === chosen })));
   $('summary').textContent = `${recalled.toLocaleString()} candidates in ${rounds} round${rounds === 1 ? '' : 's'}, ${paged} on the page, in ${Math.round(x.times_ms.total)} ms, by ${x.variant === 'control' ? 'the ranking in force' : `the experiment ${x.variant}`}.`
     + (x.degraded ? ` Missing: ${x.degraded.join(', ')}.` : '') + (x.left_out ? ` Not known for that time: ${x.left_out.join(', ').replaceAll('_', ' ')}.` : '')
-    + (x.out_of_time ? ' There was no time for more candidates.' : '');
+    + (x.out_of_time ? ' There was no time for more candidates.' : '') + (profile ? '' : ' No profile is stored under this id: check its spelling, unless the reader is new.');
 }
 
 async function explain(signal) {
   const { agent, feed, wanted, at } = $('ask').elements, mine = ++turn;
   if (!$('ask').reportValidity()) return;
-  const body = { agent_id: agent.value.trim(), feed: feed.value };
+  const body = { agent_id: agent.value.trim(), feed: feed.value.trim() };
   if (wanted.value.trim()) body.item = wanted.value.trim();
   if (at.value) body.at = Math.floor(new Date(at.value).getTime() / 1000);
-  history.replaceState(null, '', `#/reader?${new URLSearchParams({ agent: body.agent_id, feed: body.feed, ...(body.item && { item: body.item }) })}`);
+  history.replaceState(null, '', `#/reader?${new URLSearchParams({ agent: body.agent_id, feed: body.feed, ...(body.item && { item: body.item }), ...(at.value && { at: at.value }) })}`);
   $('answers').setAttribute('aria-busy', 'true');
   try {
     const [{ data: x }, profile] = await Promise.all([admin('POST', '/v1/explain', body, {}, signal), readProfile(body.agent_id, signal)]);
     if (mine !== turn) return;
     $('verdict').hidden = !x.item;
-    $('verdict').textContent = x.item ? `${x.item.title || x.item.id}: ${x.item.reason}` : '';
+    $('verdict').textContent = x.item ? `${x.item.title || x.item.id}: ${x.item.reason} (${x.feed}, ${at.value ? `on ${new Date(x.origin).toLocaleString()}` : 'now'})` : '';
     showProfile(profile);
-    showCounts(x);
+    showCounts(x, profile);
     showPage(x);
     showLeft(x, $('outcome').value);
     showShown(x);
@@ -87,7 +87,9 @@ async function explain(signal) {
     $('answers').hidden = false;
     if (failed()) note('');
   } catch (error) {
-    if (mine === turn && !signal.aborted) fail(error);
+    if (mine !== turn || signal.aborted) return;
+    $('answers').hidden = $('verdict').hidden = true; // they are of another question
+    fail(error, [400, 404].includes(error.status) ? { agent_id: agent, feed, 'bad time': at }[/agent_id|feed|bad time/.exec(error.message)?.[0]] ?? wanted : undefined);
   }
   $('answers').removeAttribute('aria-busy');
 }
@@ -103,11 +105,11 @@ async function readProfile(agent, signal) {
   }
 }
 
-// show fills the view. The query can have agent, feed and item.
+// show fills the view. The query can have agent, feed, item and at.
 export async function show(query, signal) {
   turn++;
   signal.addEventListener('abort', () => { turn++; });
-  for (const [name, field] of [['agent', 'agent'], ['feed', 'feed'], ['item', 'wanted']]) { // elements.item is a method
+  for (const [name, field] of [['agent', 'agent'], ['feed', 'feed'], ['item', 'wanted'], ['at', 'at']]) { // elements.item is a method
     if (query.get(name)) $('ask').elements[field].value = query.get(name);
   }
   $('ask').addEventListener('submit', (e) => {

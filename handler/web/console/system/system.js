@@ -3,12 +3,12 @@
 import { Refused, age, make } from '/assets/api.js';
 import { admin, fail, note } from '/assets/console/calls.js';
 import { runbook } from '/assets/console/runbook.js';
-import { fill, number, text } from '/assets/console/tables.js';
+import { button, fill, number, text } from '/assets/console/tables.js';
 import { level, showCalls, showRecording } from '/assets/console/system/process.js';
 
 const $ = (id) => document.getElementById(id);
 
-const LEVELS = { broken: 'broken', warning: 'warning', ok: 'ok' };
+const LEVELS = ['broken', 'warning', 'ok']; // the worst first
 const STATES = { up: 'ok', degraded: 'warning', down: 'broken' };
 
 // dependencies shows the answer of /readyz, which has data even when the server is not ready.
@@ -26,10 +26,10 @@ async function diagnose(signal) {
   $('checking').textContent = 'Checking …';
   try {
     const { data } = await admin('POST', '/v1/doctor', undefined, {}, signal);
-    const order = Object.keys(LEVELS), found = data.findings.toSorted((a, b) => order.indexOf(a.level) - order.indexOf(b.level));
+    const found = data.findings.toSorted((a, b) => LEVELS.indexOf(a.level) - LEVELS.indexOf(b.level));
     const bad = found.filter((f) => f.level !== 'ok').length;
     $('checking').textContent = bad ? `${bad} of ${found.length} checks found something to do.` : `All ${found.length} checks are fine.`;
-    fill($('findings'), ['Level', 'What', 'Found', 'What to do'], found.map((f) => [level(f.level, LEVELS[f.level]), text(f.what), text(f.detail), text(f.fix)]));
+    fill($('findings'), ['Level', 'What', 'Found', 'What to do'], found.map((f) => [level(f.level, f.level), text(f.what), text(f.detail), text(f.fix)]));
   } catch (error) {
     if (!signal.aborted) $('checking').textContent = `The check failed: ${error.message}`;
   }
@@ -56,21 +56,19 @@ async function jobs(signal) {
 }
 
 function retry(job, signal) {
-  const button = make('button', { type: 'button', textContent: 'Try again' });
-  button.setAttribute('aria-label', `Try job ${job.id} again`);
-  button.addEventListener('click', async () => {
-    button.disabled = true;
+  const again = button('Try again', async () => {
+    again.disabled = true;
     try {
       await admin('POST', `/v1/jobs/${job.id}/retry`, undefined, {}, signal);
       await jobs(signal);
       note(`Job ${job.id} is tried again.`);
       $('failed-title').focus();
     } catch (error) {
-      button.disabled = false;
-      if (!signal.aborted) fail(error);
+      again.disabled = false;
+      fail(error);
     }
-  });
-  return button;
+  }, `Try job ${job.id} again`);
+  return again;
 }
 
 const ORIGINS = { default: 'the default', file: 'file', environment: 'variable', flag: 'flag', program: 'the program' };
