@@ -33,6 +33,30 @@ func (w AuthorItems) Erase(ctx context.Context, author string) error {
 	return err
 }
 
+// Each passes the items of an author to put, without those that stand for posts. Errors are those of [Lister] and
+// of put.
+func (w AuthorItems) Each(ctx context.Context, author string, put func(feed.Doc) error) error {
+	for s := (Selection{Author: author, Limit: authorItemsBatch}); w.List != nil; {
+		page, err := w.List.List(ctx, s)
+		if err != nil {
+			return err
+		}
+		for _, doc := range page.Items {
+			if feed.IsPost(doc.ID) {
+				continue
+			}
+			if err := put(doc); err != nil {
+				return err
+			}
+		}
+		if page.Next == "" {
+			return nil
+		}
+		s.Cursor = page.Next
+	}
+	return nil
+}
+
 // removing removes the items of a list that match.
 type removing struct {
 	list  Lister

@@ -26,6 +26,7 @@ type (
 	EventsTaken      = api.EventsTaken
 	Experiment       = api.Experiment
 	Explained        = api.Explained
+	Export           = api.Export
 	Finding          = api.Finding
 	Followed         = api.Followed
 	Gain             = feed.Gain

@@ -134,35 +134,11 @@ func (e *Engine) removeProfile(ctx context.Context, agent string) (muted []strin
 	return slices.Clone(old.MutedItems), e.endSession(ctx, agent)
 }
 
-// Forget deletes the agent's profile, learned features, recorded clicks and likes, last reads, the record
-// of pages of experiments, session and pending set, as far as they exist. After an error, call it again.
+// Forget deletes everything that the engine's stores have about an agent, as [Engine.Personal] lists it. After an
+// error, call it again.
 func (e *Engine) Forget(ctx context.Context, agent string) error {
 	defer e.noted.forgetAgent(agent) // also if a store fails
-	if err := e.ForgetLearned(ctx, agent); err != nil {
-		return err
-	}
-	if _, err := e.removeProfile(ctx, agent); err != nil && !errors.Is(err, feed.ErrNotFound) {
-		return err
-	}
-	if e.stores.Popularity != nil {
-		if err := e.stores.Popularity.Forget(e.cfg.Begin(ctx), agent); err != nil {
-			return err
-		}
-	}
-	if pages, ok := e.stores.Tally.(PageTally); ok {
-		if err := pages.Forget(e.cfg.Begin(ctx), agent); err != nil {
-			return err
-		}
-	}
-	if e.stores.CoReaders != nil {
-		if err := e.stores.CoReaders.Forget(e.cfg.Begin(ctx), agent); err != nil {
-			return err
-		}
-	}
-	if err := e.stores.Sessions.Forget(e.cfg.Begin(ctx), agent); err != nil {
-		return err
-	}
-	return e.stores.Seen.Forget(e.cfg.Begin(ctx), agent)
+	return e.Personal().Erase(ctx, agent)
 }
 
 // refs looks up the items and their groups, also those of items that were removed. An unknown id

@@ -37,7 +37,7 @@ func contractCases() map[string]contractRoute {
 	cases := map[string]contractRoute{}
 	for _, family := range []func(stored func(...string) []exchange) map[string]contractRoute{
 		feedCases, profileCases, mutedCases, itemCases, rankingCases, offlineCases, operationsCases,
-		postCases, timelineCases, authorCases, followCases, circleCases, socialMuteCases, notificationCases, moderationCases, graphCases, jobCases, promotionCases,
+		postCases, timelineCases, authorCases, followCases, circleCases, socialMuteCases, notificationCases, exportCases, moderationCases, graphCases, jobCases, promotionCases,
 	} {
 		for op, route := range family(stored) {
 			cases[op] = route

@@ -5,6 +5,7 @@ import (
 	"image"
 	"image/color"
 	"image/png"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/server"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
 	"github.com/freshet/freshet/social/media"
@@ -411,6 +413,54 @@ func notificationCases(func(...string) []exchange) map[string]contractRoute {
 		},
 		"PUT " + muted + "/{kind}":    change,
 		"DELETE " + muted + "/{kind}": change,
+	}
+}
+
+const exportName = "00112233445566778899aabbccddeeff"
+
+// seedExports stores an export that is ready, of u_exported, and one that was fetched, of u_fetched.
+func seedExports(t *testing.T, store server.SocialStore, dir string) {
+	t.Helper()
+	now := time.Now()
+	for agent, e := range map[string]social.Export{
+		"u_exported": {Name: exportName, State: social.ExportReady}, "u_fetched": {Name: strings.Repeat("e", 32), State: social.ExportFetched},
+	} {
+		e.Agent, e.Parts, e.Bytes, e.Asked, e.Until = agent, 1, int64(len(tinyPNG)), now.Unix(), now.Add(time.Hour).Unix()
+		folder := filepath.Join(dir, "exports", e.Name)
+		require.NoError(t, os.MkdirAll(folder, 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(folder, "000001"), []byte(tinyPNG), 0o600))
+		_, err := store.ChangeExport(t.Context(), agent, func(social.Export) (social.Export, error) { return e, nil })
+		require.NoError(t, err)
+	}
+}
+
+// exportCases are the routes of exports, with those of seedExports.
+func exportCases(func(...string) []exchange) map[string]contractRoute {
+	const path = "/v1/agents/{agent_id}/export"
+	of := func(agent string, headers ...string) exchange {
+		return exchange{path: map[string]string{"agent_id": agent}, headers: headers}
+	}
+	bad := map[int]exchange{40001: of("u_1", asAgent), 40004: of("u:1", asAdmin), 40301: of("u_2", asAgent)}
+	query := of("u_1", asAgent)
+	query.query = "?limit=1"
+	bad[40001] = query
+	file := map[int]exchange{
+		40401: of("nobody", asAdmin), 41001: of("u_fetched", asAdmin), 41601: of("u_exported", asAdmin, "Range: bytes=999999-"),
+	}
+	for code, e := range bad {
+		file[code] = e
+	}
+	tooSoon := map[int]exchange{42901: of("u_fetched", asAdmin)}
+	for code, e := range bad {
+		tooSoon[code] = e
+	}
+	return map[string]contractRoute{
+		"POST " + path: {good: []exchange{of("u_1", asAgent), of("u_2", asAdmin)}, bad: tooSoon},
+		"GET " + path:  {good: []exchange{of("u_1", asAgent), of("nobody", asAdmin), of("u_exported", asAdmin), of("u_fetched", asAdmin)}, bad: bad},
+		"GET " + path + "/file": {
+			good: []exchange{of("u_exported", "X-Agent-ID: u_exported", "Range: bytes=0-9"), of("u_exported", asAdmin, `If-None-Match: "`+exportName+`"`), of("u_exported", asAdmin), of("u_fetched", asAdmin, "Range: bytes=1-")},
+			bad:  file,
+		},
 	}
 }
 

@@ -333,6 +333,7 @@ func TestContract(t *testing.T) {
 		"text/event-stream":    openapi3filter.PlainBodyDecoder,
 		"image/png":            openapi3filter.FileBodyDecoder,
 		"image/jpeg":           openapi3filter.FileBodyDecoder,
+		"application/zip":      openapi3filter.FileBodyDecoder,
 	} {
 		openapi3filter.RegisterBodyDecoder(kind, decode)
 		t.Cleanup(func() { openapi3filter.UnregisterBodyDecoder(kind) })
@@ -341,6 +342,7 @@ func TestContract(t *testing.T) {
 	c := openContract(t, func(cfg *configs.Config) { cfg.DataDir = dir })
 	seedSocial(t, c.social)
 	seedImage(t, c.social, dir)
+	seedExports(t, c.social, dir)
 	tokens := openContract(t, byTokens)
 	hasty := openContract(t, func(cfg *configs.Config) { cfg.Server.RateLimit = 0.001 })
 	unready := &contract{server: handler.NewUnready(t, contractToken), spec: c.spec}

@@ -116,11 +116,16 @@ func (c *call) succeed(data any) error {
 	if own, ok := data.(interface{ send(c *call) error }); ok {
 		return own.send(c)
 	}
+	return c.answer(http.StatusOK, data)
+}
+
+// answer sends data with a status.
+func (c *call) answer(status int, data any) error {
 	body, err := json.Marshal(envelope{Msg: "success", Data: data})
 	if err != nil {
 		return err
 	}
-	c.send(http.StatusOK, 0, body)
+	c.send(status, 0, body)
 	return nil
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/freshet/freshet/engine/offline"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
+	"github.com/freshet/freshet/feed/personal"
 	"github.com/freshet/freshet/ranking"
 	"github.com/freshet/freshet/signals/popularity"
 	"github.com/freshet/freshet/social"
@@ -43,7 +44,6 @@ type Engine interface {
 	RemoveProfile(ctx context.Context, agent string) error
 	Learned(agent string, p *feed.Profile) []feed.LearnedGain
 	ForgetLearned(ctx context.Context, agent string) error
-	Forget(ctx context.Context, agent string) error
 }
 
 // Intake stores uploads. Its methods are those of [catalog.Ingest].
@@ -78,15 +78,15 @@ type Health interface {
 
 // Deps holds the dependencies of the routes. All fields but Readers, Social, Drain and Follow are required.
 type Deps struct {
-	Engine      Engine
-	Ingest      Intake
-	Items       Items
-	List        catalog.Lister
-	AuthorItems catalog.AuthorItems // for deleting the items of an erased author
-	Rankings    Rankings
-	Offline     offline.Source
-	Health      Health
-	Log         *slog.Logger
+	Engine   Engine
+	Ingest   Intake
+	Items    Items
+	List     catalog.Lister
+	Personal personal.Sources // everything that is stored about agents
+	Rankings Rankings
+	Offline  offline.Source
+	Health   Health
+	Log      *slog.Logger
 
 	Counts   Counts
 	Overview Overview
@@ -119,6 +119,9 @@ type server struct {
 	explanations gate // limits explanations
 	analyses     gate // limits comparisons and replays
 	pictures     *imageUploading
+	exports      gate // limits exports being sent
+	exportsMu    sync.Mutex
+	exportsOf    map[string]int // exports being sent, by agent
 	health       healthLog
 	openapi      static
 }
@@ -147,6 +150,8 @@ func New(cfg Config, deps Deps) (http.Handler, error) {
 		explanations: newGate("explain", explainAtOnce),
 		analyses:     newGate("offline", offlineAtOnce),
 		pictures:     newImageUploading(),
+		exports:      newGate("exports", exportsAtOnce),
+		exportsOf:    map[string]int{},
 		openapi:      describe(cfg.Version, deps.Social != nil),
 	}
 	pages, err := assets()

@@ -21,6 +21,7 @@ import (
 	"github.com/freshet/freshet/engine/offline"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
+	"github.com/freshet/freshet/feed/personal"
 	"github.com/freshet/freshet/internal/testenv"
 )
 
@@ -267,6 +268,7 @@ func newFixture(t testing.TB, change func(*Config, *Deps)) *fixture {
 		Rankings: noRankings{}, Offline: noOffline{}, Counts: countsFunc(nil), Guest: noGuest{},
 		Health: healthFunc(func(context.Context) map[string]Dependency { return nil }),
 		Log:    slog.New(slog.NewJSONHandler(f.log, nil)), Settings: &fakeSettings{},
+		Personal: personal.Sources{{Erase: f.profiles.Forget}},
 	}
 	if change != nil {
 		change(&cfg, &deps)

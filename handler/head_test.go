@@ -24,6 +24,7 @@ func TestHeadAnswersAsGet(t *testing.T) {
 	c := openContract(t, func(cfg *configs.Config) { cfg.DataDir = dir })
 	seedSocial(t, c.social)
 	seedImage(t, c.social, dir)
+	seedExports(t, c.social, dir)
 	srv := httptest.NewServer(c.server)
 	t.Cleanup(srv.Close)
 	cases := contractCases()

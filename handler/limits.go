@@ -121,10 +121,11 @@ func (l *limiter) take(agent string) error {
 // rateError is the error of an agent over its rate limit.
 type rateError struct {
 	after time.Duration // time until the next call may pass
+	what  string        // what there was too much of; "" for requests
 }
 
 func (e rateError) Error() string {
-	return fmt.Sprintf("too many requests of this agent; try again in %s s", e.seconds())
+	return fmt.Sprintf("%s; try again in %s s", cmp.Or(e.what, "too many requests of this agent"), e.seconds())
 }
 
 func (rateError) Is(target error) bool { return target == feed.ErrTooMany }
@@ -202,6 +203,31 @@ func (u *imageUpload) leave() {
 	}
 }
 
+// exportsAtOnce is the number of exports being sent at the same time, and that of one agent.
+const exportsAtOnce, agentExports = 16, 2
+
+// enterExport begins to send an export. After a success the caller must call leave.
+func (s *server) enterExport(agent string) (leave func(), err error) {
+	s.exportsMu.Lock()
+	defer s.exportsMu.Unlock()
+	if s.exportsOf[agent] >= agentExports {
+		return nil, feed.Errorf(feed.ErrTooMany, "too many downloads: the export of this agent is being sent %d times already", agentExports)
+	}
+	if err := s.exports.enter(1); err != nil {
+		return nil, err
+	}
+	s.exportsOf[agent]++
+	return func() {
+		s.exports.leave(1)
+		s.exportsMu.Lock()
+		defer s.exportsMu.Unlock()
+		s.exportsOf[agent]--
+		if s.exportsOf[agent] == 0 {
+			delete(s.exportsOf, agent)
+		}
+	}, nil
+}
+
 // callsInFlight is the set of calls being answered in this process, except those of long-running routes.
 // The age of the oldest shows whether calls hang.
 var callsInFlight inFlight
@@ -226,7 +252,7 @@ var (
 // longRoutes are the routes whose calls may exceed the request timeout and the time allowed for a
 // slow client.
 var longRoutes = []string{
-	"GET " + streamPath, "GET " + changesPath, "GET " + social.ImagePath + "{key}", "POST /v1/items", "POST /v1/items/counts",
+	"GET " + streamPath, "GET " + changesPath, "GET " + social.ImagePath + "{key}", "GET " + exportFilePath, "POST /v1/items", "POST /v1/items/counts",
 	"POST /v1/graph/events", "POST /v1/compare", "POST /v1/replay",
 }
 

@@ -230,7 +230,7 @@ func (s *server) mayModerate(ctx context.Context, c *call, post string) bool {
 }
 
 // unseenWrites are parts of the paths of writes by agents that no other agent sees. A suspended agent may make them.
-var unseenWrites = []string{"/muted", "/blocked/", "/notifications/", "/profile", reportSuffix}
+var unseenWrites = []string{"/muted", "/blocked/", "/notifications/", "/profile", "/export", reportSuffix}
 
 // act names the agent in the context of a write to the social store. Deletions are nobody's concern: an agent may
 // always remove what is its own.

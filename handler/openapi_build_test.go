@@ -35,13 +35,13 @@ func TestOpenAPIBuilt(t *testing.T) {
 
 // openapiParts lists the files of the description, in the order of its paths.
 var openapiParts = []string{
-	"openapi", "feed", "guest", "events", "timeline", "stream", "posts", "content-posts", "content-items", "authors", "follows", "circles", "notifications", "moderation", "graph",
+	"openapi", "feed", "guest", "events", "timeline", "stream", "posts", "content-posts", "content-items", "authors", "follows", "circles", "notifications", "export", "moderation", "graph",
 	"profiles", "items", "explain", "ranking", "feeds", "compare", "promotions", "jobs", "changes", "configuration", "pages", "operations", "shared",
 }
 
 // socialParts apply only with Deps.Social, otherParts only without.
 var (
-	socialParts = []string{"timeline", "stream", "posts", "content-posts", "authors", "follows", "circles", "notifications", "moderation", "graph", "promotions", "jobs", "changes"}
+	socialParts = []string{"timeline", "stream", "posts", "content-posts", "authors", "follows", "circles", "notifications", "export", "moderation", "graph", "promotions", "jobs", "changes"}
 	otherParts  = []string{"content-items"}
 )
 

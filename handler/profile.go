@@ -94,13 +94,5 @@ func significant(x float64) float64 {
 
 // deleteAgent answers DELETE /v1/agents/{agent_id}.
 func (s *server) deleteAgent(ctx context.Context, agent string) error {
-	if s.deps.Social != nil { // first the data visible to others
-		if err := s.deps.Social.Store.EraseAgent(ctx, agent); err != nil {
-			return err
-		}
-	}
-	if err := s.deps.AuthorItems.Erase(ctx, agent); err != nil {
-		return err
-	}
-	return s.deps.Engine.Forget(ctx, agent)
+	return s.deps.Personal.Erase(ctx, agent)
 }

@@ -30,6 +30,7 @@ type Social struct {
 	Suggest func(ctx context.Context, agent string, limit int) ([]api.Suggestion, error)
 	Queue   jobs.Queue
 	Graph   Graph
+	Exports Exports
 	// FollowsByApp leaves follows to the app: agents cannot follow or unfollow anyone themselves,
 	// only admin calls can.
 	FollowsByApp bool
@@ -61,6 +62,7 @@ func (s *server) socialRoutes(route router) {
 	s.jobRoutes(personal)
 	s.promotionRoutes(personal)
 	s.moderationRoutes(personal)
+	s.exportRoutes(personal)
 }
 
 // personally marks the answers of a route as dependent on the caller.

@@ -12,8 +12,10 @@ import (
 	"github.com/freshet/freshet/engine"
 	timelines "github.com/freshet/freshet/engine/timeline"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/personal"
 	"github.com/freshet/freshet/recall/trending"
 	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/export"
 	"github.com/freshet/freshet/social/graph"
 	socialsqlite "github.com/freshet/freshet/social/sqlite"
 	"github.com/freshet/freshet/social/timeline"
@@ -104,6 +106,8 @@ func socialFixture(t testing.TB, change func(*Config, *Deps)) (*fixture, *social
 	return newFixture(t, func(c *Config, d *Deps) {
 		d.Social = &Social{Store: store, Timelines: storeTimelines{store}, Watcher: storeWatcher(store), Queue: store, Graph: graph.NewApplier(store, graph.Config{})}
 		d.Social.Suggest = engine.NewSuggester(engine.SuggestStores{Posts: store, Queue: store, Trending: noTrends{}, Profiles: noProfiles{}}, engine.Config{Clock: time.Now}).Suggest
+		d.Social.Exports = export.New(export.Config{Store: store, Queue: store, Files: export.Rows{Store: store}, Clock: time.Now})
+		d.Personal = append(personal.Sources{{Erase: store.EraseAgent}}, d.Personal...)
 		if change != nil {
 			change(c, d)
 		}

@@ -30,7 +30,7 @@ const (
 var uses = map[string]map[string]use{
 	"Store": {
 		"AddMember": writes, "Block": writes, "ChangeCircle": writes, "CreatePost": writes, "DeletePost": writes, "DeletePromotion": writes, "DropCircle": writes, "DropFiles": writes,
-		"EditPost": writes, "EraseAgent": writes, "EraseAuthor": writes, "EraseSome": writes, "Follow": writes, "FollowAll": writes,
+		"EditPost": writes, "ChangeExport": writes, "DropExport": writes, "PutExportPart": writes, "DropExportParts": writes, "EraseAgent": writes, "EraseAuthor": writes, "EraseSome": writes, "Follow": writes, "FollowAll": writes,
 		"Invite": writes, "KeepSuggested": writes, "Like": writes, "Mute": writes, "PatchAuthor": writes, "PatchCircle": writes, "Purge": writes, "PutAuthor": writes, "PutCircle": writes,
 		"PutPromotion": writes, "RemoveMember": writes, "RemovePost": writes, "ReserveFiles": writes, "SetCounts": writes, "SetDelivery": writes,
 		"Unblock": writes, "Unfollow": writes, "Unlike": writes, "Unmute": writes, "Withdraw": writes,
@@ -39,13 +39,13 @@ var uses = map[string]map[string]use{
 		"Blocked": asks, "Grid": asks, "Invited": asks, "Members": asks, "Muted": asks, "Pull": asks, "Replies": asks, "Ping": neither,
 	},
 	"Engine": {
-		"EditProfile": writes, "Feed": writes, "Forget": writes, "ForgetLearned": writes, "Liked": writes, "React": writes, "RemoveProfile": writes, "Seen": writes, "Unliked": writes,
+		"EditProfile": writes, "Feed": writes, "ForgetLearned": writes, "Liked": writes, "React": writes, "RemoveProfile": writes, "Seen": writes, "Unliked": writes,
 		"Explain": reads, "HiddenWith": reads, "Learned": neither, "Profile": reads, "Ranking": neither, "Related": asks, "Muted": asks,
 	},
-	"Ingest":      {"Read": writes, "ReadNewer": writes, "Counts": writes, "Patch": writes},
-	"Items":       {"Remove": writes, "Docs": reads},
-	"Rankings":    {"Change": writes, "Revert": writes, "Current": reads, "At": reads, "History": reads},
-	"AuthorItems": {"Erase": writes},
+	"Ingest":   {"Read": writes, "ReadNewer": writes, "Counts": writes, "Patch": writes},
+	"Items":    {"Remove": writes, "Docs": reads},
+	"Rankings": {"Change": writes, "Revert": writes, "Current": reads, "At": reads, "History": reads},
+	"Personal": {"Erase": writes, "Parts": neither, "Check": neither},
 }
 
 // TestWriteAnswersReadNothing: a route answers from its own write. Once that has returned, the

@@ -26,6 +26,7 @@ import (
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/personal"
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/signals/events"
 	"github.com/freshet/freshet/social"
@@ -56,6 +57,7 @@ func TestEraseAgentLeavesNoData(t *testing.T) {
 			put(t, a, append(items, theirs)...)
 			e.createData()
 			require.NotEmpty(t, e.keys(), "there is something to be erased")
+			stored := e.search()
 
 			now.Advance(time.Second)
 			r := httptest.NewRequest(http.MethodDelete, "/v1/agents/"+e.agent, nil)
@@ -70,6 +72,7 @@ func TestEraseAgentLeavesNoData(t *testing.T) {
 			}
 			e.checkErased()
 			e.checkDocumented()
+			e.checkListed(stored)
 			if a.network == nil {
 				return
 			}
@@ -259,6 +262,25 @@ func (e *erased) checkDocumented() {
 	for place := range e.search() {
 		store, name, _ := strings.Cut(place, " ")
 		assert.Contains(e, section, "`"+name+"`", "a place in %s that docs/security.md does not list", store)
+	}
+}
+
+// checkListed checks that the list which drives erasures and exports names each place that the erasure has emptied:
+// what a store erases, it exports, or says why not.
+func (e *erased) checkListed(before map[string]int) {
+	list := e.personal()
+	require.NoError(e, list.Check())
+	left := e.search()
+	for place := range before {
+		if left[place] > 0 || strings.HasPrefix(place, "social jobs") {
+			continue
+		}
+		assert.True(e, slices.ContainsFunc(list.Parts(), func(p personal.Part) bool {
+			return slices.ContainsFunc(p.Places, func(name string) bool {
+				next := strings.TrimPrefix(place, name)
+				return next != place && (next == "" || strings.ContainsAny(next[:1], "<./") || strings.HasSuffix(name, ":"))
+			})
+		}), "%s was erased, and the list does not name it: register how it is exported", place)
 	}
 }
 

@@ -115,7 +115,7 @@ func (b *builder) logNetwork(kind string) {
 
 // start starts the work that needs the whole system, and opens its routes.
 func (a *App) start(ctx context.Context, cfg engine.Config, tracing *telemetry.Tracing) error {
-	if err := a.startSocial(ctx, a.network); err != nil {
+	if err := a.startSocial(ctx, a.network, a.personal().Parts()); err != nil {
 		return err
 	}
 	routes, err := a.routes(cfg)

@@ -28,7 +28,7 @@ func (a *App) routes(cfg engine.Config) (http.Handler, error) {
 			JWT:     handler.JWT{Secret: auth.JWT.Secret, JWKS: auth.JWT.JWKS, Issuer: auth.JWT.Issuer, Audience: auth.JWT.Audience, Claim: auth.JWT.Claim},
 		},
 	}, handler.Deps{
-		Engine: a.Engine, Items: a.Catalog, List: a.stores.contents, AuthorItems: a.works(), Rankings: a.ranking, Health: a.checks, Log: a.log,
+		Engine: a.Engine, Items: a.Catalog, List: a.stores.contents, Personal: a.personal(), Rankings: a.ranking, Health: a.checks, Log: a.log,
 		Offline: offlineSource{a.Engine, a.Catalog, a.stores.agents},
 		Ingest:  catalog.NewIngest(a.Catalog, catalog.IngestConfig{GroupByURL: a.cfg.Catalog.GroupBy == configs.GroupByURL}),
 
@@ -79,7 +79,7 @@ func (a *App) socialRoutes() *handler.Social {
 	}
 	return &handler.Social{
 		Images: a.images(), Store: n.shown, Kept: n.kept, Timelines: n.timelines, Watcher: n.watcher, Queue: n.store, Graph: graph.NewApplier(n.store, graph.Config{}),
-		Suggest: n.suggester.Suggest, FollowsByApp: a.cfg.Social.Follows == configs.FollowsApp,
+		Suggest: n.suggester.Suggest, Exports: n.exports, FollowsByApp: a.cfg.Social.Follows == configs.FollowsApp,
 	}
 }
 

@@ -3,17 +3,20 @@ package server
 import (
 	"context"
 	"errors"
+	"maps"
 	"time"
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/engine"
 	timelines "github.com/freshet/freshet/engine/timeline"
+	"github.com/freshet/freshet/feed/personal"
 	"github.com/freshet/freshet/handler"
 	"github.com/freshet/freshet/internal/periodic"
 	"github.com/freshet/freshet/recall/trending"
 	"github.com/freshet/freshet/server/breaker"
 	"github.com/freshet/freshet/server/connect"
 	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/export"
 	"github.com/freshet/freshet/social/fanout"
 	"github.com/freshet/freshet/social/fanout/repair"
 	"github.com/freshet/freshet/social/graph"
@@ -48,7 +51,8 @@ type posts struct {
 	fanout       *fanout.Fanout
 	completeness *repair.Completeness
 	promotions   *promotion.Source
-	files        *media.Files      // nil if posts have no images
+	files        *media.Files // nil if posts have no images
+	exports      *export.Exporter
 	dataCheck    *repair.DataCheck // nil if the lists are in this process
 }
 
@@ -83,7 +87,11 @@ func (b *builder) openPosts(ctx context.Context, c clients, s catalogs) (*posts,
 		return nil, err
 	}
 	cards, ahead, cache, kept := b.openCards(ctx, store, l, completeness)
-	files, err := b.openMedia(store)
+	files, blobs, err := b.openMedia(store)
+	if err != nil {
+		return nil, err
+	}
+	exports, err := b.openExports(store, blobs, files)
 	if err != nil {
 		return nil, err
 	}
@@ -95,6 +103,20 @@ func (b *builder) openPosts(ctx context.Context, c clients, s catalogs) (*posts,
 	if err != nil {
 		return nil, err
 	}
+	b.checkSocial(store)
+	p := &posts{
+		store: store, listStores: l, shown: shownStore{deliver.Store(), cards}, kept: kept, fanout: deliver, completeness: completeness, files: files, exports: exports,
+		catalog: postitems.New(s.items, cards, kept, ahead),
+	}
+	p.promotions = promotion.New(store, p.catalog, promotion.Config{Clock: b.clock, Log: b.log, ContentDecides: c.contentDecides()})
+	if l.stamps != nil {
+		p.dataCheck = repair.NewDataCheck(l.stamps, deliver.Redeliver, completeness, b.clock, b.log)
+	}
+	return p, nil
+}
+
+// checkSocial adds the check of the database of posts.
+func (b *builder) checkSocial(store SocialStore) {
 	slow := slowDisk{disk: postgres.Disk, log: b.log}
 	b.checks["social"] = func(ctx context.Context) handler.Dependency {
 		state := handler.Dependency{Err: store.Ping(ctx), Optional: true}
@@ -115,15 +137,6 @@ func (b *builder) openPosts(ctx context.Context, c clients, s catalogs) (*posts,
 		}
 		return state
 	}
-	p := &posts{
-		store: store, listStores: l, shown: shownStore{deliver.Store(), cards}, kept: kept, fanout: deliver, completeness: completeness, files: files,
-		catalog: postitems.New(s.items, cards, kept, ahead),
-	}
-	p.promotions = promotion.New(store, p.catalog, promotion.Config{Clock: b.clock, Log: b.log, ContentDecides: c.contentDecides()})
-	if l.stamps != nil {
-		p.dataCheck = repair.NewDataCheck(l.stamps, deliver.Redeliver, completeness, b.clock, b.log)
-	}
-	return p, nil
 }
 
 // whyPostgresDown returns what to do about a failed check of PostgreSQL, or about the failure because of
@@ -207,8 +220,8 @@ func (b *builder) openNetwork(p *posts, profiles catalog.Profiles, trends trendi
 }
 
 // startSocial starts the background work for posts, and the queue's workers if this server has
-// any.
-func (b *builder) startSocial(ctx context.Context, n *network) error {
+// any. personal are the parts of exports.
+func (b *builder) startSocial(ctx context.Context, n *network, personal []personal.Part) error {
 	if n == nil {
 		return nil
 	}
@@ -217,6 +230,7 @@ func (b *builder) startSocial(ctx context.Context, n *network) error {
 	b.background(ctx, "purges", func(ctx context.Context) {
 		for range periodic.Every(ctx, purgeEvery) {
 			social.PurgeAll(ctx, n.store, b.log)
+			n.exports.Expire(ctx)
 		}
 	})
 	n.firstCheck(ctx)
@@ -233,7 +247,9 @@ func (b *builder) startSocial(ctx context.Context, n *network) error {
 	if b.cfg.Jobs.Workers == 0 {
 		return nil
 	}
-	runner := jobs.Start(ctx, n.store, n.fanout.Handlers(), jobs.Config{
+	handlers := maps.Clone(n.fanout.Handlers())
+	handlers[jobs.Export] = n.exports.Handler(personal)
+	runner := jobs.Start(ctx, n.store, handlers, jobs.Config{
 		Workers: b.cfg.Jobs.Workers, Logger: b.log, ListsUnreachable: n.completeness.Unreachable,
 	})
 	b.onClose("jobs", func(ctx context.Context) error { runner.Close(ctx); return nil })

@@ -243,21 +243,21 @@ func (b *builder) openSpool(ctx context.Context, c clients, s *stores) error {
 const imageShare, imageOf = 2, 3
 
 // openMedia opens the store of the images of posts; nil if there is none.
-func (b *builder) openMedia(rows social.Images) (*media.Files, error) {
+func (b *builder) openMedia(rows social.Images) (*media.Files, media.Store, error) {
 	address, err := b.mediaURL()
 	if err != nil || address == "" {
-		return nil, err
+		return nil, nil, err
 	}
 	u, err := url.Parse(address)
 	if err != nil {
-		return nil, fmt.Errorf("media.url: %w", err)
+		return nil, nil, fmt.Errorf("media.url: %w", err)
 	}
 	if err := connect.RemoveUnfinished(u, b.cfg.UsesPostgres()); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	store, err := connect.Images(u)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	b.disconnects("media", store.Close)
 	files := media.NewFiles(store, rows, b.cfg.Server.RequestTimeout*imageShare/imageOf)
@@ -267,7 +267,7 @@ func (b *builder) openMedia(rows social.Images) (*media.Files, error) {
 			return handler.Dependency{Err: err, Optional: true, Reason: refused(err)}
 		}
 	}
-	return files, nil
+	return files, store, nil
 }
 
 // refused returns why the store of images refuses, and what to do, or "" if it does not.

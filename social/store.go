@@ -34,6 +34,8 @@ type Store interface {
 	ChangeReader
 	Notifications
 	Moderation
+	Exports
+	Personal
 	Upkeep
 }
 

@@ -28,7 +28,7 @@ const (
 )
 
 var commands = []func() *cobra.Command{
-	newBackupCommand, newConfigCommand, newDoctorCommand, newExplainCommand, newFeedCommand, newFollowCommand, newHealthCommand,
+	newBackupCommand, newConfigCommand, newDoctorCommand, newExplainCommand, newExportCommand, newFeedCommand, newFollowCommand, newHealthCommand,
 	newIngestCommand, newItemsCommand, newJobsCommand, newModerateCommand, newPostCommand, newPromoteCommand, newRankingCommand, newRestoreCommand, newServeCommand, newTimelineCommand, newVersionCommand, newWorkerCommand,
 }
 

@@ -59,6 +59,7 @@ func commandMatrix(dir string) map[string]any {
 		"items list":      shows{[]string{"items", "list", "--limit", "200", "--json"}, none},
 		"jobs list":       shows{[]string{"jobs", "list", "--limit", "1000", "--json"}, none},
 		"doctor":          shows{[]string{"doctor", "--data_dir", dir}, none},
+		"export":          showsNone("the state; without --json, what the agent has made: TestExport"),
 		"moderate":        shows{[]string{"moderate", "--json"}, none},
 		"post":            own,
 		"follow":          own,

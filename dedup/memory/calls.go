@@ -155,6 +155,18 @@ func (s *Store) Forget(_ context.Context, agent string) error {
 	return s.release(agent, nil, true)
 }
 
+// PendingOf lists the agent's pending set.
+func (s *Store) PendingOf(_ context.Context, agent string) ([]string, error) {
+	s.gate.RLock()
+	defer s.gate.RUnlock()
+	if s.closed {
+		return nil, fmt.Errorf("%w: the dedup store is closed", dedup.ErrUnavailable)
+	}
+	sh := s.pending.lock(agent)
+	defer sh.mu.Unlock()
+	return slices.Sorted(maps.Keys(sh.agents[agent])), nil
+}
+
 // release removes groups from the agent's pending set, or all of them.
 func (s *Store) release(agent string, groups []string, all bool) error {
 	s.gate.RLock()

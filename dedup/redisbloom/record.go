@@ -165,6 +165,12 @@ func (s *Store) Forget(ctx context.Context, agent string) error {
 	return contractError("forget", s.client.Unlink(ctx, s.keys.Pending(agent)).Err())
 }
 
+// PendingOf lists the agent's pending set.
+func (s *Store) PendingOf(ctx context.Context, agent string) ([]string, error) {
+	groups, err := s.client.ZRange(ctx, s.keys.Pending(agent), 0, -1).Result()
+	return groups, contractError("list what is pending", err)
+}
+
 // ClearPending implements [dedup.Writer]: one pipeline with a ZREM per agent.
 func (s *Store) ClearPending(ctx context.Context, batch []dedup.Impression) error {
 	if len(batch) == 0 {

@@ -87,3 +87,12 @@ func (c *Catalog) Count(ctx context.Context, acts []popularity.Act) error {
 
 // Forget implements [popularity.Counter].
 func (c *Catalog) Forget(ctx context.Context, agent uint64) error { return c.live.Forget(ctx, agent) }
+
+// ActsOf implements [popularity.ActList], if the store of live popularity does.
+func (c *Catalog) ActsOf(ctx context.Context, agent uint64) (map[string]feed.Day, error) {
+	list, ok := c.live.(popularity.ActList)
+	if !ok {
+		return nil, nil
+	}
+	return list.ActsOf(ctx, agent)
+}

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/feed"
@@ -95,6 +96,9 @@ func (r *run) copyImages(ctx context.Context, p *Part) (err error) {
 	}
 	list := json.NewEncoder(out)
 	for i, key := range keys {
+		if strings.HasPrefix(key, media.Exports) { // made anew when it is asked for
+			continue
+		}
 		var one *image
 		if one, err = r.image(ctx, store, key, known); err != nil {
 			break

@@ -25,6 +25,7 @@ const (
 	Impressions = "impressions" // filters and journals, without Redis
 	Pages       = "pages"       // of calls with a request id, for a minute, without Redis
 	Spool       = "spool"       // what waits for Redis
+	Exports     = "exports"     // files of agents, until they are fetched or a day old, without PostgreSQL
 	Restoring   = "restoring"   // what freshet restore has restored so far
 )
 

@@ -71,6 +71,14 @@ func (b *Buffer) Forget(ctx context.Context, agent string) error {
 	return b.store.Forget(ctx, Agent(agent))
 }
 
+// ReadsOf lists an agent's last reads, by the agent's id, after counting waiting acts.
+func (b *Buffer) ReadsOf(ctx context.Context, agent string) ([]string, error) {
+	if err := b.Flush(ctx); err != nil {
+		return nil, fmt.Errorf("%w: queued acts could not be counted: %w", ErrUnavailable, err)
+	}
+	return b.store.ReadsOf(ctx, Agent(agent))
+}
+
 func passes(err error) bool {
 	return errors.Is(err, ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)
 }

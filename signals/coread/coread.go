@@ -100,6 +100,8 @@ type Nearness struct {
 // Reads appends the last [ReadsAsked] reads of a reader, the newest first, to a list. A reader who has
 // read nothing for [Idle] has none.
 //
+// ReadsOf returns all that is kept of a reader's last reads, the newest first, for the reader.
+//
 // Near appends the nearness of each candidate to these reads at a moment. It appends nothing if
 // none of them is near.
 //
@@ -112,6 +114,7 @@ type Nearness struct {
 type Store interface {
 	Add(ctx context.Context, acts []Act) error
 	Reads(ctx context.Context, agent uint64, into []string) ([]string, error)
+	ReadsOf(ctx context.Context, agent uint64) ([]string, error)
 	Near(ctx context.Context, reads, candidates []string, now int64, into []Nearness) ([]Nearness, error)
 	Related(ctx context.Context, item string, now int64) ([]Entry, error)
 	Forget(ctx context.Context, agent uint64) error

@@ -87,6 +87,12 @@ type Readers interface {
 	Readers(ctx context.Context, item string) (int64, error)
 }
 
+// ActList tells which items an agent, by its [Agent] hash, has acted on within [RememberDays], and the day of the
+// last act on each. Errors are those of [Store].
+type ActList interface {
+	ActsOf(ctx context.Context, agent uint64) (map[string]feed.Day, error)
+}
+
 // batchActs is the maximum number of acts passed to a store at once.
 const batchActs = 5000
 
@@ -126,6 +132,18 @@ func (b *Buffer) Forget(ctx context.Context, agent string) error {
 		return fmt.Errorf("%w: queued acts could not be counted: %w", ErrUnavailable, err)
 	}
 	return b.counter.Forget(ctx, Agent(agent))
+}
+
+// ActsOf tells which items an agent has acted on, by the agent's id, after counting waiting acts.
+func (b *Buffer) ActsOf(ctx context.Context, agent string) (map[string]feed.Day, error) {
+	if err := b.Flush(ctx); err != nil {
+		return nil, fmt.Errorf("%w: queued acts could not be counted: %w", ErrUnavailable, err)
+	}
+	list, ok := b.counter.(ActList)
+	if !ok {
+		return nil, nil
+	}
+	return list.ActsOf(ctx, Agent(agent))
 }
 
 func passes(err error) bool {

@@ -6,10 +6,23 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/freshet/freshet/feed/personal"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
 	"github.com/freshet/freshet/social/timeline"
 )
+
+// Parts lists what is derived from the social store about agents. The job of an erasure removes it.
+func (f *Fanout) Parts() []personal.Part {
+	return []personal.Part{{
+		Name: "lists", What: "lists of the posts in your timeline, and of your newest posts",
+		Places:  []string{"redis timeline:", "redis celebrity_posts:"},
+		Without: "they are made from what you follow and from the posts of others, and made anew when they are missing",
+	}, {
+		Name: "cached_posts", What: "copies of your public posts, for readers while the database is down", Places: []string{"redis feed:post:"},
+		Without: "posts has them",
+	}}
+}
 
 const (
 	// eraseStep is how many records of an agent one transaction removes.

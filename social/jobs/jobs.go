@@ -42,6 +42,7 @@ const (
 	Suggest     Kind = "suggest" // agent: whom they may want to follow
 	// Recommend has authors as keys: the items of their posts, which exist if they want to be recommended.
 	Recommend Kind = "recommend"
+	Export    Kind = "export" // agent: the file with everything that is stored about them
 )
 
 // Everybody means all authors in the key of a [AuthorAgent]: the agent's list is rebuilt.
@@ -49,7 +50,7 @@ const Everybody = "*"
 
 // Kinds lists them all.
 func Kinds() []Kind {
-	return []Kind{Deliver, Index, Count, AuthorAgent, Member, Author, Erase, Images, Suggest, Recommend}
+	return []Kind{Deliver, Index, Count, AuthorAgent, Member, Author, Erase, Images, Suggest, Recommend, Export}
 }
 
 // OfLists reports whether lists are incomplete until a job of the kind is done.
@@ -201,7 +202,7 @@ type Rows struct {
 // Ages holds how long the longest-waiting rows have been due, including running rows, or 0 if
 // none is. Time in backoff counts; rows that are not yet due and dead rows do not.
 type Ages struct {
-	Oldest time.Duration
+	Oldest time.Duration // without exports, which may take many minutes, and delay nothing
 	// OldestOfLists is Oldest among the kinds of [Kind.OfLists], without leftovers.
 	OldestOfLists time.Duration
 	// OldestMissing is OldestOfLists without removals: lists have lacked entries for so long.

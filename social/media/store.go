@@ -34,6 +34,9 @@ type Reader interface {
 	ContentType() string
 }
 
+// Exports begins the keys of the parts of exports, which are in the store besides the images.
+const Exports = "x-export/"
+
 // probes begins the keys of the files that only test a store. They come before those of images.
 const probes = "-probe/"
 

@@ -16,8 +16,9 @@ import (
 )
 
 // notCopied are tables that a copy of the database does not have: the settings are those of the servers that
-// start on it, and the touched rows those of a few minutes, which a crash of the database empties, too.
-var notCopied = []string{"freshet_settings", "touched", "touched_state"}
+// start on it, the touched rows those of a few minutes, which a crash of the database empties, too, and exports are
+// made anew when they are asked for.
+var notCopied = []string{"freshet_settings", "touched", "touched_state", "exports", "export_parts"}
 
 // Table is a table that is copied, with the columns whose values it stores.
 type Table struct {

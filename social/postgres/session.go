@@ -191,8 +191,8 @@ func (t *transaction) end(conn *pgxpool.Conn, err error) error {
 }
 
 // arguments converts arguments of a statement for the driver: a table becomes one array for each
-// column. Arrays are never NULL. Bytes are text, as no column is a bytea: in the modes for poolers
-// the driver does not know the types of the parameters, and would send bytes as a bytea.
+// column. Arrays are never NULL. Slices of bytes are text, except for [sqlstore.Bytes]: in the modes for
+// poolers the driver does not know the types of the parameters, and would send all as a bytea.
 func arguments(args []any) []any {
 	out := make([]any, 0, len(args)+3)
 	for _, arg := range args {
@@ -203,6 +203,8 @@ func arguments(args []any) []any {
 			out = append(out, array(arg))
 		case []byte:
 			out = append(out, string(arg))
+		case sqlstore.Bytes:
+			out = append(out, []byte(arg))
 		case sqlstore.Table:
 			out = append(out, arg...)
 		case sqlstore.Named:

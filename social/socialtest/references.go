@@ -26,6 +26,7 @@ var noReferences = strings.Fields(`
 	audit.who audit.action audit.kind audit.reason
 	promotions.id promotions.tags promotions.langs
 	files.key
+	exports.name exports.state exports.reason export_parts.name export_parts.data
 	mutes.kind
 	notifications.kind
 	changes.type changes_state.epoch changes_state.home

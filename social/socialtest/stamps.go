@@ -20,6 +20,7 @@ var noStamps = strings.Fields(`
 	authors.has_card authors.followers authors.following authors.erasing authors.suggest_from_follows
 	circles.size circles.told
 	files.state
+	exports.parts exports.bytes exports.sent export_parts.part
 	notifications.number inboxes.number inboxes.seen
 	changes.seq changes_state.one changes_state.trimmed
 	jobs.id jobs.generation jobs.priority jobs.attempts jobs.lease jobs.leased_generation

@@ -289,6 +289,12 @@ var Schema = sqlitefile.Schema{What: "social store", ID: 0x66727373, Oldest: 1, 
 	`CREATE INDEX likes_by_time ON likes (agent, at DESC, post DESC);`,
 	// Whether an author does not want to be recommended to strangers.
 	`ALTER TABLE authors ADD COLUMN not_recommended INTEGER NOT NULL DEFAULT 0;`,
+	// Exports: what each agent has asked for; the agent is '' once the file is to be removed. parts is how many
+	// parts of the file may be stored; they are in export_parts if there is no other place for them.
+	`CREATE TABLE exports (name TEXT NOT NULL PRIMARY KEY, agent TEXT NOT NULL, state TEXT NOT NULL, parts INTEGER NOT NULL,
+		bytes INTEGER NOT NULL, sent INTEGER NOT NULL, asked INTEGER NOT NULL, until INTEGER NOT NULL, reason TEXT NOT NULL) WITHOUT ROWID;
+	 CREATE UNIQUE INDEX exports_by_agent ON exports (agent) WHERE agent <> '';
+	 CREATE TABLE export_parts (name TEXT NOT NULL, part INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (name, part)) WITHOUT ROWID;`,
 }}
 
 // nowPublic is the statement of the triggers that adds an author to public_authors.

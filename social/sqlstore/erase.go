@@ -48,12 +48,11 @@ func (s *Store) erase(ctx context.Context, agent string, what int) error {
 		t.row(into(&at), eraseTime, agent, social.Stamp(t.now))
 		if what == erasingAgent {
 			rest = at
-			t.later(`DELETE FROM blocks WHERE agent = $1`, agent)
-			t.later(`DELETE FROM suggestions WHERE agent = $1`, agent)
-			t.later(`UPDATE removals SET agent = '', reason = '' WHERE agent = $1 AND agent <> ''`, agent)
-			t.later(`DELETE FROM mutes WHERE agent = $1`, agent)
-			t.later(`UPDATE authors SET suspended_for = '' WHERE id = $1 AND suspended_for <> ''`, agent)
-			t.later(`UPDATE audit SET object = '', reason = '' WHERE kind = 'author' AND object = $1`, agent)
+			for _, k := range kinds {
+				for _, text := range k.now {
+					t.later(text, agent)
+				}
+			}
 		}
 		t.later(eraseText, agent, at, rest, what)
 		t.enqueue(jobs.Spec{Kind: jobs.Erase, Key: agent, Priority: jobs.PriorityRemoval})
@@ -113,14 +112,11 @@ func (e *eraser) run(ctx context.Context, s *Store) (done bool, err error) {
 	if e.at.what == erasingNothing {
 		return true, nil
 	}
-	type step = func(*Tx) int
-	steps := []step{e.posts, e.followers, e.comments, e.replies}
-	if e.at.what == erasingAgent {
-		steps = append(steps, e.following, e.circles, e.memberships, e.invitations, e.refusals, e.likes, e.mentions, e.keys, e.suggestions, e.reports)
-	}
-	steps = append(steps, e.changes, e.notifications)
-	for i, step := range steps {
-		if i == 1 {
+	for _, k := range kinds {
+		if k.step == nil || e.at.what != erasingAgent && !k.author {
+			continue
+		}
+		if k.leaves {
 			if err := e.leaving(ctx, s); err != nil {
 				return false, err
 			}
@@ -129,7 +125,7 @@ func (e *eraser) run(ctx context.Context, s *Store) (done bool, err error) {
 		// No answer shows the entries left in lists, so their removal is not urgent.
 		if err := s.write(ctx, func(t *Tx) {
 			t.class, t.erasing = jobs.PriorityLeftover, e.agent
-			n = step(t)
+			n = k.step(e, t)
 		}); err != nil {
 			return false, err
 		}

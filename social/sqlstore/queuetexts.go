@@ -80,7 +80,7 @@ var (
 	releaseUnknownText = `UPDATE jobs SET ` + unleased + `, ` + Changed + ` WHERE ` + among(`id`, `jobs x WHERE x.state = 'running' AND x.worker = $4
 		AND NOT EXISTS (SELECT 1 FROM unnest($2::bigint[], $3::bigint[]) h (id, lease) WHERE h.id = x.id AND h.lease = x.lease)`) + ` RETURNING id, state`
 
-	oldestText = `SELECT ` + age(`true`) + `, ` + age(ofLists) + `, ` + age(ofLists+` AND priority > `+strconv.Itoa(jobs.PriorityRemoval))
+	oldestText = `SELECT ` + age(`kind <> 'export'`) + `, ` + age(ofLists) + `, ` + age(ofLists+` AND priority > `+strconv.Itoa(jobs.PriorityRemoval))
 	ofLists    = `kind IN ` + kindsOfLists() + ` AND priority < ` + strconv.Itoa(jobs.PriorityLeftover)
 )
 

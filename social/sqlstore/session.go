@@ -58,6 +58,9 @@ func Damaged(err error) error {
 	return fmt.Errorf("%w: %w", social.ErrDamaged, err)
 }
 
+// Bytes is the value of a column of bytes that are no text.
+type Bytes []byte
+
 // List is the value of a column that holds a list of strings.
 type List []string
 

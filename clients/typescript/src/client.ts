@@ -4,7 +4,7 @@ import type { CallOptions, Options } from './options.js';
 import { changes, type Change, type ChangesOptions } from './changes.js';
 import { stream, type News, type StreamOptions } from './stream.js';
 import { Transport } from './transport.js';
-import type { AgentCard, AgentPage, AgentProfile, AuditPage, EventsTaken, FeedEvent, FeedName, Followed, GuestPage, Likes, ModeratedFilter, ModeratedPage, ModeratedPost, ModerationAction, MutedItemPage, MutedList, NewReport, NotificationPage, Page, Post, PostPage, Profile, RelatedPage, ReportedPage, RouteCall, Suggestions, TilePage } from './types.js';
+import type { AgentCard, AgentPage, AgentProfile, AuditPage, EventsTaken, ExportState, FeedEvent, FeedName, Followed, GuestPage, Likes, ModeratedFilter, ModeratedPage, ModeratedPost, ModerationAction, MutedItemPage, MutedList, NewReport, NotificationPage, Page, Post, PostPage, Profile, RelatedPage, ReportedPage, RouteCall, Suggestions, TilePage } from './types.js';
 import { newID } from './wait.js';
 
 /** One call of the feed. */
@@ -356,6 +356,31 @@ export class Client {
     return changed;
   }
 
+  /**
+   * POST /v1/agents/{agent_id}/export: asks for a zip with everything that is stored about the
+   * agent. While one is being made or can be fetched, it asks for no other; `rate_limited` too soon
+   * after the last one.
+   */
+  askExport(...given: ForAgent<[options?: CallOptions]>): Promise<ExportState> {
+    const [agent, options] = withAgent(given, 1);
+    return this.#transport.do({ method: 'POST', path: `${agentPath(agent)}/export`, repeatable: true }, options);
+  }
+
+  /** GET /v1/agents/{agent_id}/export: how far the export is. */
+  exportState(...given: ForAgent<[options?: CallOptions]>): Promise<ExportState> {
+    const [agent, options] = withAgent(given, 1);
+    return this.#get(`${agentPath(agent)}/export`, options);
+  }
+
+  /**
+   * GET /v1/agents/{agent_id}/export/file: the zip, which the server sends once. It is held in
+   * memory: for a large one, let the browser download the address. The default timeout is 10 minutes.
+   */
+  exportFile(...given: ForAgent<[options?: CallOptions]>): Promise<Blob> {
+    const [agent, options] = withAgent(given, 1);
+    return this.#transport.blob(`${agentPath(agent)}/export/file`, { timeout: downloadTimeout, ...options });
+  }
+
   /** GET /v1/agents/{agent_id}/profile. `not_found` if the agent has none. */
   profile(...given: ForAgent<[options?: CallOptions]>): Promise<AgentProfile> {
     const [agent, options] = withAgent(given, 1);
@@ -417,6 +442,9 @@ export class Client {
 
 /** The default timeout of a post with images, in milliseconds. */
 const uploadTimeout = 120_000;
+
+/** The default timeout of the file of an export, in milliseconds. */
+const downloadTimeout = 600_000;
 
 /** The parts of paths of what can be reported. */
 const reported = { post: 'posts', item: 'items', author: 'authors', circle: 'circles' } as const;

@@ -1432,6 +1432,88 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/agents/{agent_id}/export": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
+                 * @example u_10086
+                 */
+                agent_id: components["parameters"]["Agent"];
+            };
+            cookie?: never;
+        };
+        /**
+         * See how far an export is
+         * @description The states are
+         *
+         *     - `none`: there is no export, or it has expired.
+         *     - `running`: it is being made. Ask again in some seconds.
+         *     - `ready`: its file can be fetched `until` then.
+         *     - `fetched`: all of it was sent. The rest of a transfer that was cut can be fetched for an hour.
+         *     - `failed`: `reason` says why. Ask for another at `next_at`.
+         */
+        get: operations["getExport"];
+        put?: never;
+        /**
+         * Ask for everything that is stored about an agent
+         * @description A job collects everything that `DELETE /v1/agents/{agent_id}` would delete into a zip: files of JSON lines and the
+         *     images of the agent's posts. What the zip cannot have, its README and `manifest.json` name, with the
+         *     reason. While an export is being made or can be fetched, the answer is about that one. Another one can be asked
+         *     for an hour after the last; earlier calls are refused with 429. A suspended agent may export. The server keeps the file for a day.
+         */
+        post: operations["askExport"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/{agent_id}/export/file": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
+                 * @example u_10086
+                 */
+                agent_id: components["parameters"]["Agent"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Fetch an export, once
+         * @description Once every byte was sent, the export is fetched: a further call gets 410. A transfer that was cut is continued
+         *     with `Range: bytes=N-`, where N is the number of bytes that have arrived, on any server; also within an hour
+         *     after the last byte was sent, as a proxy may have read what the client has not. One agent can have two
+         *     transfers at the same time.
+         */
+        get: operations["getExportFile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/posts/{id}/report": {
         parameters: {
             query?: never;
@@ -3410,6 +3492,32 @@ export interface components {
             /** @description Whether something in it is newer than what the agent has seen. */
             unread: boolean;
         };
+        Export: {
+            /** @enum {string} */
+            state: "none" | "running" | "ready" | "fetched" | "failed";
+            /**
+             * Format: int64
+             * @description When it was asked for, in Unix seconds. Absent with `none`.
+             */
+            asked_at?: number;
+            /**
+             * Format: int64
+             * @description The length of the file. Only with `ready` and `fetched`.
+             */
+            bytes?: number;
+            /**
+             * Format: int64
+             * @description With `ready`: until when it can be fetched, in Unix seconds.
+             */
+            until?: number;
+            /**
+             * Format: int64
+             * @description With `fetched` and `failed`: when another one can be asked for, in Unix seconds.
+             */
+            next_at?: number;
+            /** @description With `failed`: why, and what to do. */
+            reason?: string;
+        };
         /**
          * @description Why something is reported.
          * @enum {string}
@@ -4091,7 +4199,7 @@ export interface components {
          * @description The kind of derived data that the job updates.
          * @enum {string}
          */
-        JobKind: "deliver" | "index" | "count" | "pair" | "member" | "author" | "erase" | "images" | "suggest";
+        JobKind: "deliver" | "index" | "count" | "pair" | "member" | "author" | "erase" | "images" | "suggest" | "export";
         /**
          * @description The state of a job. A `failed` job is retried, a `dead` one is not.
          * @enum {string}
@@ -5716,6 +5824,13 @@ export interface components {
             /** @constant */
             msg: "success";
             data: components["schemas"]["GetMutedNotificationsAnswerData"];
+        };
+        AskExportAnswer: {
+            /** @constant */
+            code: 0;
+            /** @constant */
+            msg: "success";
+            data: components["schemas"]["Export"];
         };
         GetReportsAnswer: {
             /** @constant */
@@ -8735,6 +8850,173 @@ export interface operations {
             400: components["responses"]["BadBodyOrID"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getExport: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
+                 * @example u_10086
+                 */
+                agent_id: components["parameters"]["Agent"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The state of the export. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["CallID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AskExportAnswer"];
+                };
+            };
+            400: components["responses"]["BadBodyOrID"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    askExport: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
+                 * @example u_10086
+                 */
+                agent_id: components["parameters"]["Agent"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The export is being made, or is there already. */
+            202: {
+                headers: {
+                    "X-Request-ID": components["headers"]["CallID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AskExportAnswer"];
+                };
+            };
+            400: components["responses"]["BadBodyOrID"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getExportFile: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description The agent, or `~` for the caller. Only an admin may name another agent than the caller.
+                 * @example u_10086
+                 */
+                agent_id: components["parameters"]["Agent"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The zip. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["CallID"];
+                    ETag: components["headers"]["ETag"];
+                    "X-Content-Type-Options": "nosniff";
+                    "Content-Disposition": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/zip": string;
+                };
+            };
+            /** @description The part of the zip that the header `Range` requests. */
+            206: {
+                headers: {
+                    "X-Request-ID": components["headers"]["CallID"];
+                    ETag: components["headers"]["ETag"];
+                    "X-Content-Type-Options": "nosniff";
+                    "Content-Disposition": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/zip": string;
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadBodyOrID"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            /** @description There is no export, or it is not ready; `msg` says what to do. */
+            404: {
+                headers: {
+                    "X-Request-ID": components["headers"]["CallID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The export was fetched already. */
+            410: {
+                headers: {
+                    "X-Request-ID": components["headers"]["CallID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The requested range is outside the zip. `Content-Range` has its size. */
+            416: {
+                headers: {
+                    "X-Request-ID": components["headers"]["CallID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];

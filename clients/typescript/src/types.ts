@@ -108,6 +108,9 @@ export type NotificationPage = Data<'/v1/agents/{agent_id}/notifications', 'get'
 /** A group of notifications: "ana and 4 others liked your post". */
 export type Notification = NotificationPage['notifications'][number];
 
+/** How far the export of an agent is. */
+export type ExportState = Data<'/v1/agents/{agent_id}/export', 'get'>;
+
 /** A report of a post, an item, an author or a group: `{ reason: 'spam' }`. */
 export type NewReport = paths['/v1/posts/{id}/report']['post']['requestBody']['content']['application/json'];
 

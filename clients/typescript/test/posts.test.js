@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Client, Feed, isPost } from '@freshet/client';
 import { adminToken } from '../tools/server.js';
-import { connect, serve, store } from './helpers.js';
+import { connect, serve, store, until } from './helpers.js';
 
 const { server, network } = await serve();
 
@@ -99,6 +99,19 @@ test('the feed of guests, and a call that has no method', async () => {
   /** @type {import('@freshet/client').Data<'/v1/circles/{id}', 'put'>} */
   const circle = await connect(server.url, 'owner').do({ method: 'PUT', path: '/v1/circles/c1', body: { name: 'Friends', members: ['u_1', 'u_2'] } });
   assert.deepEqual(circle, { id: 'c1', owner: 'owner', name: 'Friends', size: 2, kind: 'circle' });
+});
+
+test('an export has everything that is stored about its agent, and is sent once', async () => {
+  const client = connect(server.url, 'leaver');
+  await client.putProfile({ langs: ['en'] });
+  assert.equal((await client.exportState()).state, 'none');
+  assert.equal((await client.askExport()).state, 'running');
+  await until(async () => (await client.exportState('leaver')).state === 'ready');
+  const zip = await client.exportFile();
+  assert.equal(zip.type, 'application/zip');
+  assert.ok(zip.size > 1000);
+  await assert.rejects(client.exportFile(), { status: 410 });
+  await assert.rejects(client.askExport(), { kind: 'rate_limited' });
 });
 
 test('a group has a page, and its owner removes posts', async () => {

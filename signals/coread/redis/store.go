@@ -165,6 +165,12 @@ func (s *Store) Reads(ctx context.Context, agent uint64, into []string) ([]strin
 	return append(into, ids...), contractError("read last reads", err)
 }
 
+// ReadsOf implements [coread.Store].
+func (s *Store) ReadsOf(ctx context.Context, agent uint64) ([]string, error) {
+	ids, err := s.client.ZRevRange(ctx, s.keys.CoReadReads(agent), 0, -1).Result()
+	return ids, contractError("list last reads", err)
+}
+
 // Forget implements [coread.Store].
 func (s *Store) Forget(ctx context.Context, agent uint64) error {
 	const step = "forget an agent's reads"

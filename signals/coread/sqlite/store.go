@@ -137,6 +137,17 @@ func (s *Store) Reads(_ context.Context, agent uint64, into []string) ([]string,
 	return into, nil
 }
 
+// ReadsOf implements [coread.Store].
+func (s *Store) ReadsOf(_ context.Context, agent uint64) (ids []string, err error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	r := s.readers[agent]
+	for i := 0; r != nil && i < len(r.items); i++ {
+		ids = append(ids, s.items[r.items[len(r.items)-1-i]].id)
+	}
+	return ids, nil
+}
+
 // Related implements [coread.Store].
 func (s *Store) Related(_ context.Context, id string, now int64) ([]coread.Entry, error) {
 	s.mu.RLock()

@@ -158,6 +158,17 @@ func (s *Store) Forget(ctx context.Context, agent uint64) error {
 	return contractError(step, s.client.Del(ctx, key).Err())
 }
 
+// ActsOf implements [popularity.ActList].
+func (s *Store) ActsOf(ctx context.Context, agent uint64) (map[string]feed.Day, error) {
+	items, err := s.client.ZRangeWithScores(ctx, s.keys.PopularityActs(agent), 0, -1).Result()
+	days := map[string]feed.Day{}
+	for _, z := range items {
+		item, _ := z.Member.(string)
+		days[item] = feed.Day(z.Score)
+	}
+	return days, contractError("list an agent's acts", err)
+}
+
 // Readers implements [popularity.Readers].
 func (s *Store) Readers(ctx context.Context, item string) (int64, error) {
 	n, err := s.client.ZCard(ctx, s.keys.PopularityAgents(item)).Result()

@@ -183,6 +183,19 @@ func (s *Store) Forget(ctx context.Context, agent uint64) error {
 	return s.failed(ctx, "forget an agent's acts", err)
 }
 
+// ActsOf implements [popularity.ActList].
+func (s *Store) ActsOf(ctx context.Context, agent uint64) (map[string]feed.Day, error) {
+	days := map[string]feed.Day{}
+	rows, err := s.file.Scans.QueryContext(ctx, `SELECT item, day FROM popularity_agents WHERE agent = ?`, int64(agent))
+	for row := range sqlitefile.Rows(rows, &err) {
+		var item string
+		var day int
+		err = row.Scan(&item, &day)
+		days[item] = feed.Day(day)
+	}
+	return days, s.failed(ctx, "list an agent's acts", err)
+}
+
 func (s *Store) failed(ctx context.Context, what string, err error) error {
 	return s.file.Failed(ctx, popularity.ErrUnavailable, what, err)
 }

@@ -58,11 +58,20 @@ SELECT other FROM blocks WHERE agent = ? AND other > ? ORDER BY other LIMIT +?;
 -- Store.Celebrity
 SELECT delivery, delivery_at, followers FROM authors WHERE id = ?;
 
+-- Store.ChangeExport
+SELECT agent, name, state, parts, bytes, sent, asked, until, reason FROM exports WHERE agent = ? AND agent <> '';
+
 -- Store.DeletePromotion
 DELETE FROM promotions WHERE id = ?;
 
 -- Store.Drop
 DELETE FROM jobs WHERE id = ?;
+
+-- Store.DropExport
+DELETE FROM exports WHERE name = ?;
+
+-- Store.DropExportParts
+DELETE FROM export_parts WHERE name = ?;
 
 -- Store.DropFiles
 DELETE FROM files WHERE key IN (SELECT value FROM json_each(?)) AND state = ?;
@@ -73,8 +82,17 @@ DELETE FROM files WHERE key = ? AND state = ?;
 -- Store.EndLeases
 UPDATE jobs SET leased_till = 0 WHERE state = 'running';
 
+-- Store.EndedExports
+SELECT agent, name, state, parts, bytes, sent, asked, until, reason FROM exports WHERE agent = '' OR until <= ? ORDER BY until, name LIMIT +?;
+
 -- Store.EraseSome
 SELECT erased, erased_agent, erasing FROM authors WHERE id = ?;
+
+-- Store.ExportPart
+SELECT data FROM export_parts WHERE name = ? AND part = ?;
+
+-- Store.ExportParts
+SELECT coalesce(sum(parts), 0) FROM exports;
 
 -- Store.FilePost
 SELECT post FROM files WHERE key = ? AND state = ?;
@@ -148,6 +166,9 @@ DELETE FROM refusals WHERE (agent, owner, circle) IN (SELECT x.agent, x.owner, x
 -- Store.Purge
 SELECT id FROM posts p WHERE gone > 0 AND gone <= ?
 			AND NOT EXISTS (SELECT 1 FROM revived v WHERE v.post = p.id) ORDER BY gone LIMIT +?;
+
+-- Store.PutExportPart
+INSERT INTO export_parts (name, part, data) VALUES (?, ?, ?) ON CONFLICT (name, part) DO UPDATE SET data = excluded.data;
 
 -- Store.PutPromotion
 INSERT INTO promotions (id, item, starts, ends, weight, tags, langs) VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -226,24 +247,6 @@ UPDATE files SET state = ? WHERE post = ? AND state = ?;
 
 -- Store.Withdraw
 DELETE FROM invitations WHERE circle = ? AND agent = ?;
-
--- Store.erase
-DELETE FROM blocks WHERE agent = ?;
-
--- Store.erase
-DELETE FROM mutes WHERE agent = ?;
-
--- Store.erase
-DELETE FROM suggestions WHERE agent = ?;
-
--- Store.erase
-UPDATE audit SET object = '', reason = '' WHERE kind = 'author' AND object = ?;
-
--- Store.erase
-UPDATE authors SET suspended_for = '' WHERE id = ? AND suspended_for <> '';
-
--- Store.erase
-UPDATE removals SET agent = '', reason = '' WHERE agent = ? AND agent <> '';
 
 -- Store.setMuted
 DELETE FROM mutes WHERE agent = ? AND until > 0 AND until <= ?;
@@ -595,6 +598,12 @@ UPDATE moderated_circles SET own = true WHERE author = ? AND circle = ? AND inca
 -- Tx.putCircle
 UPDATE post_circles SET own = true WHERE author = ? AND circle = ? AND incarnation > ? AND NOT own;
 
+-- Tx.putExport
+INSERT INTO exports (agent, name, state, parts, bytes, sent, asked, until, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING;
+
+-- Tx.putExport
+UPDATE exports SET state = $2, parts = $3, bytes = $4, sent = $5, until = $6, reason = $7 WHERE name = $1;
+
 -- Tx.refuse
 INSERT INTO refusals (agent, owner, circle, at) VALUES (?, ?, ?, ?) ON CONFLICT (agent, owner, circle) DO UPDATE SET at = excluded.at;
 
@@ -769,8 +778,8 @@ SELECT n.author, count(*) FROM (
 	GROUP BY n.author ORDER BY count(*) DESC, n.author LIMIT +$3;
 
 -- age
-SELECT $1 - min($1, coalesce((SELECT min(due) FROM jobs WHERE state IN ('pending', 'failed') AND true), $1),
-		coalesce((SELECT min(due) FROM jobs WHERE state = 'running' AND true), $1)), $1 - min($1, coalesce((SELECT min(due) FROM jobs WHERE state IN ('pending', 'failed') AND kind IN ('deliver', 'pair', 'member', 'author') AND priority < 300), $1),
+SELECT $1 - min($1, coalesce((SELECT min(due) FROM jobs WHERE state IN ('pending', 'failed') AND kind <> 'export'), $1),
+		coalesce((SELECT min(due) FROM jobs WHERE state = 'running' AND kind <> 'export'), $1)), $1 - min($1, coalesce((SELECT min(due) FROM jobs WHERE state IN ('pending', 'failed') AND kind IN ('deliver', 'pair', 'member', 'author') AND priority < 300), $1),
 		coalesce((SELECT min(due) FROM jobs WHERE state = 'running' AND kind IN ('deliver', 'pair', 'member', 'author') AND priority < 300), $1)), $1 - min($1, coalesce((SELECT min(due) FROM jobs WHERE state IN ('pending', 'failed') AND kind IN ('deliver', 'pair', 'member', 'author') AND priority < 300 AND priority > 0), $1),
 		coalesce((SELECT min(due) FROM jobs WHERE state = 'running' AND kind IN ('deliver', 'pair', 'member', 'author') AND priority < 300 AND priority > 0), $1));
 
@@ -862,6 +871,10 @@ SELECT p.author, p.origin, p.reach, p.reply, p.react, coalesce(a.delivery, 'push
 		CASE WHEN p.version <> j.version THEN p.content END, coalesce(a.name, ''), coalesce(a.image_url, ''), coalesce(a.suspended_until, 0), coalesce(a.not_recommended, false),
 		EXISTS (SELECT 1 FROM likes l WHERE l.post = p.id AND l.agent = $1 AND l.incarnation > p.deleted AND l.at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0)),
 		p.grants <> '' FROM (SELECT value ->> 0 AS id, value ->> 1 AS version, key + 1 AS i FROM json_each($2) LIMIT -1) j CROSS JOIN posts p ON p.id = j.id LEFT JOIN authors a ON a.id = p.author WHERE p.gone = 0;
+
+-- cardText
+SELECT id, name, image_url, bio, suggest_from_follows, suspended_until / 1000000, suspended_for FROM authors
+	WHERE id = ? AND id > ? AND (has_card OR suspended_until > 0) LIMIT +?;
 
 -- cardsOfText
 SELECT p.author, p.origin, p.reach, p.reply, p.react, coalesce(a.delivery, 'push'),
@@ -970,6 +983,9 @@ SELECT EXISTS (SELECT 1 FROM jobs WHERE state IN ('pending', 'failed') AND (run_
 
 -- dueText, for a list of one
 SELECT EXISTS (SELECT 1 FROM jobs WHERE state IN ('pending', 'failed') AND (run_at <= $1 OR changed > $1 + 1000000) AND ($2 = '[]' OR kind = $2)) OR EXISTS (SELECT 1 FROM jobs WHERE (state = 'running' AND (leased_till <= $1 OR changed > $1 + 1000000)));
+
+-- endExport
+UPDATE exports SET agent = '', state = 'ended' WHERE agent = ? AND agent <> '';
 
 -- enqueueText
 INSERT INTO jobs AS j (kind, key, generation, priority, state, due, run_at, attempts, error,
@@ -1130,10 +1146,21 @@ SELECT kind, object FROM reports WHERE agent = ? AND at <= ? LIMIT +?;
 -- eraser.run
 UPDATE authors SET erasing = 0 WHERE id = ? AND erased = ? AND erased_agent = ? AND erasing = ?;
 
+-- eraser.suggestions
+DELETE FROM suggestions WHERE agent = ?;
+
 -- expireText
 UPDATE jobs SET state = CASE WHEN attempts >= $2 THEN 'dead' ELSE 'pending' END, changed = $1, due = CASE WHEN due > $1 AND changed > $1 + 1000000 THEN $1 ELSE due END, run_at = CASE WHEN run_at > $1 AND changed > $1 + 1000000 THEN $1 ELSE run_at END,
 		finished = CASE WHEN attempts >= $2 THEN $1 ELSE 0 END, error = 'its lease ran out', leased_till = 0
 		WHERE (id) IN (SELECT x.id FROM jobs x WHERE (state = 'running' AND (leased_till <= $1 OR changed > $1 + 1000000)));
+
+-- exportImages
+SELECT f.key, f.post FROM posts p JOIN files f ON f.post = p.id WHERE p.author = $1 AND p.gone = 0
+					AND p.created > coalesce((SELECT e.erased FROM authors e WHERE e.id = $1), 0) AND f.state = $4 AND f.key > $2 ORDER BY f.key LIMIT +$3;
+
+-- exportMentions
+SELECT m.post FROM (SELECT post, agent, life FROM post_mentions UNION ALL SELECT reply, agent, life FROM reply_mentions) m
+				WHERE m.agent = $1 AND m.post > $2 AND m.life = coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0) ORDER BY m.post LIMIT +$3;
 
 -- factColumns
 SELECT p.author, p.origin, p.reach, p.reply, p.react, coalesce(a.delivery, 'push'),
@@ -1184,6 +1211,47 @@ INSERT INTO removals AS k (post, circle, removed_by, agent, reason, at, incarnat
 	ON CONFLICT (post, circle) DO UPDATE SET removed_by = excluded.removed_by, agent = excluded.agent, reason = excluded.reason, at = excluded.at,
 		incarnation = excluded.incarnation
 	WHERE k.incarnation < coalesce((SELECT c.dropped FROM circles c WHERE c.id = k.circle), 0);
+
+-- kinds
+DELETE FROM blocks WHERE agent = ?;
+
+-- kinds
+DELETE FROM mutes WHERE agent = ?;
+
+-- kinds
+SELECT i.circle, c.name, c.owner, i.at / 1000000 FROM invitations i JOIN circles c ON c.id = i.circle
+			WHERE i.agent = ? AND i.circle > ? AND c.gone = 0 AND c.put > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = c.owner), 0) AND i.at > c.dropped AND i.at > (SELECT coalesce(max(e.erased_agent), 0) FROM authors e WHERE e.id IN (i.agent, c.owner)) ORDER BY i.circle LIMIT +?;
+
+-- kinds
+SELECT key, post, at / 1000000 FROM post_keys WHERE author = $1 AND key > $2 AND at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0) ORDER BY key LIMIT +$3;
+
+-- kinds
+SELECT kind || ' ' || id, kind, id, until / 1000000 FROM mutes
+			WHERE agent = ? AND kind || ' ' || id > ? ORDER BY 1 LIMIT +?;
+
+-- kinds
+SELECT kind || ' ' || object, kind, object, reason, details, at / 1000000 FROM reports
+			WHERE agent = $1 AND kind || ' ' || object > $2 AND at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0) ORDER BY 1 LIMIT +$3;
+
+-- kinds
+SELECT other, at / 1000000 FROM blocks WHERE agent = ? AND other > ? ORDER BY other LIMIT +?;
+
+-- kinds
+SELECT owner || ' ' || circle, owner, circle, at / 1000000 FROM refusals
+			WHERE agent = $1 AND owner || ' ' || circle > $2 AND at > coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0) ORDER BY 1 LIMIT +$3;
+
+-- kinds
+SELECT post || ' ' || circle, post, circle, reason, at / 1000000 FROM removals
+			WHERE agent = ? AND agent <> '' AND post || ' ' || circle > ? ORDER BY 1 LIMIT +?;
+
+-- kinds
+UPDATE audit SET object = '', reason = '' WHERE kind = 'author' AND object = ?;
+
+-- kinds
+UPDATE authors SET suspended_for = '' WHERE id = ? AND suspended_for <> '';
+
+-- kinds
+UPDATE removals SET agent = '', reason = '' WHERE agent = ? AND agent <> '';
 
 -- lateText
 SELECT p.author, p.created_at, p.id, p.arrived FROM posts p WHERE p.gone = 0 AND p.root = ''
