@@ -160,7 +160,7 @@ func Hydrate(ctx context.Context, items Reader, profiles Profiles, agent string,
 	return docs, p, nil
 }
 
-// Lister lists items, except posts.
+// Lister lists items, except posts unless they are selected.
 type Lister interface {
 	// List returns a page of the selected items, the newest first. An item that does not change
 	// between pages is neither skipped nor repeated. Writes of the last second may be missing.
@@ -178,6 +178,7 @@ type Selection struct {
 	Words  []string
 	Since  int64  // Unix seconds; update_time is this or later
 	Before int64  // Unix seconds; update_time is earlier
+	Posts  bool   // the items of posts, in place of all others
 	Cursor string // Next of the previous page
 	Limit  int    // maximum number of items of a page, at least 1
 }

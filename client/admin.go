@@ -135,6 +135,23 @@ func (c *Client) DeriveAgain(ctx context.Context, post string) error {
 	return err
 }
 
+// Rederived is the result of a step of [Client.Rederive].
+type Rederived = api.Rederived
+
+// Rederive calls POST /v1/jobs/rederive: a step of what makes lists and items agree with the posts, as after one
+// of them was restored. cursor is the NextCursor of the step before, "" for the first; limit is about how many
+// posts or items the step reads, 1 to 1,000, 0 for the server's default of 500.
+func (c *Client) Rederive(ctx context.Context, cursor string, limit int) (Rederived, error) {
+	body := map[string]any{}
+	if cursor != "" {
+		body["cursor"] = cursor
+	}
+	if limit != 0 {
+		body["limit"] = limit
+	}
+	return send[Rederived](ctx, c, Request{Method: http.MethodPost, Path: "/v1/jobs/rederive", Repeatable: true}, body)
+}
+
 // RetryJob calls POST /v1/jobs/{id}/retry: the job becomes due now, with its full number of
 // attempts.
 func (c *Client) RetryJob(ctx context.Context, id int64) error {

@@ -46,6 +46,7 @@ var sends = map[string]reflect.Type{
 	"POST /v1/items/counts":                        nil, // IngestCounts: lines
 	"POST /v1/ranking/revert":                      nil, // RevertRanking: version, by, why
 	"POST /v1/jobs":                                nil, // DeriveAgain: post
+	"POST /v1/jobs/rederive":                       nil, // Rederive: cursor, limit
 	"POST /v1/moderation":                          reflect.TypeFor[client.Moderation](),
 	"POST /v1/posts/{id}/report":                   nil, // ReportObject: reason, details
 	"POST /v1/items/{id}/report":                   nil, // the same

@@ -67,6 +67,7 @@ type Config struct {
 	Media         Media         `key:"media"`
 	Postgres      Postgres      `key:"postgres"`
 	Jobs          Jobs          `key:"jobs"`
+	Erasures      Erasures      `key:"erasures"`
 	Log           Log           `key:"log"`
 
 	// Files maps keys to the files that their values were read from, as named by variables …_FILE. It

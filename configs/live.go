@@ -69,6 +69,7 @@ var effects = map[string]effect{
 	"media.url":                 atRestart,
 	"media.memory":              atReload,
 	"jobs.workers":              atRestart,
+	"erasures.file":             atRestart,
 	"log.level":                 atReload,
 	"log.format":                atRestart,
 

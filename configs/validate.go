@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -43,6 +44,9 @@ func (c Config) problems() Problems {
 	c.checkSocial(&p)
 	if c.DataDir == "" {
 		p.add("data_dir", "must name a directory: the catalog and the impression journals are kept there")
+	}
+	if c.Erasures.File != "" && within(c.Erasures.File, c.DataDir) {
+		p.add("erasures.file", "must not be within data_dir, with which it would be lost: name a file where backups are")
 	}
 	return p
 }
@@ -349,4 +353,18 @@ func badOrigin(origin string) string {
 		return fmt.Sprintf("must be origins as browsers write them: %s://%s instead of %q", u.Scheme, strings.TrimSuffix(u.Host, ":"+u.Port()), origin)
 	}
 	return ""
+}
+
+// within reports whether a file is in a directory or below it. Symbolic links are not followed.
+func within(file, dir string) bool {
+	file, err := filepath.Abs(file)
+	if err != nil {
+		return false
+	}
+	dir, err = filepath.Abs(dir)
+	if err != nil {
+		return false
+	}
+	rel, err := filepath.Rel(dir, file)
+	return err == nil && filepath.IsLocal(rel)
 }

@@ -71,6 +71,7 @@ func TestValidateRefuses(t *testing.T) {
 		"a list of nothing":                 {change: func(c *C) { c.Timeline.Cap = 0 }, key: "timeline.cap", says: "20 to 5000"},
 		"no candidates":                     {change: func(c *C) { c.Recall.N = 0 }, key: "recall.n", says: "1 to 10000, not 0"},
 		"too many candidates":               {change: func(c *C) { c.Recall.N = 10001 }, key: "recall.n"},
+		"erasures with the data":            {change: func(c *C) { c.Erasures.File = c.DataDir + "/x/erased.ndjson" }, key: "erasures.file", says: "where backups are"},
 		"no window":                         {change: func(c *C) { c.Dedup.WindowDays = 0 }, key: "dedup.window_days"},
 		"rate of 0":                         {change: func(c *C) { c.Dedup.FalsePositiveRate = 0 }, key: "dedup.false_positive_rate"},
 		"rate of 1":                         {change: func(c *C) { c.Dedup.FalsePositiveRate = 1 }, key: "dedup.false_positive_rate"},

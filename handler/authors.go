@@ -21,8 +21,16 @@ func (s *server) authorRoutes(route router) {
 	route(http.MethodGet, author, serve(s.work, reader, s.getAuthor))
 	route(http.MethodPut, author, serveInput(s.gated, owner, body(MaxAuthorBody, api.AuthorCard{}), s.putAuthor))
 	route(http.MethodPatch, author, serveInput(s.gated, owner, patchOf[api.AuthorCard](MaxAuthorBody), s.patchAuthor))
-	route(http.MethodDelete, author, s.of(owner, s.deps.Social.Store.EraseAuthor))
+	route(http.MethodDelete, author, s.of(owner, s.deleteAuthor))
 	route(http.MethodGet, author+"/posts", serveInput(s.work, reader, readPosts, s.getAuthorPosts))
+}
+
+// deleteAuthor answers DELETE /v1/authors/{id}.
+func (s *server) deleteAuthor(ctx context.Context, author string) error {
+	if err := s.noteErasure(author, true); err != nil {
+		return err
+	}
+	return s.deps.Social.Store.EraseAuthor(ctx, author)
 }
 
 // blockedAuthor is the answer about an author whom the reader blocks.

@@ -710,6 +710,13 @@ func jobCases(func(...string) []exchange) map[string]contractRoute {
 			good: []exchange{mark(`{"post":"post:mine"}`), mark(`{"post":"post:gone"}`)},
 			bad:  map[int]exchange{40004: mark(`{"post":"mine"}`), 40401: mark(`{"post":"post:never"}`)},
 		},
+		"POST /v1/jobs/rederive": {
+			good: []exchange{mark(`{}`), mark(`{"cursor":"posts/","limit":2}`), mark(`{"cursor":"items/"}`)},
+			bad: map[int]exchange{
+				40001: mark(`{"cursor":"x"}`), 40003: mark(`{"limit":1001}`),
+				50301: {headers: []string{asAdmin}, body: `{"cursor":"posts/"}`, late: true},
+			},
+		},
 		"POST /v1/jobs/{id}/retry": {
 			good: []exchange{of("1")},
 			bad:  map[int]exchange{40001: of("one"), 40401: of("999999")},

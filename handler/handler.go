@@ -83,10 +83,13 @@ type Deps struct {
 	Items    Items
 	List     catalog.Lister
 	Personal personal.Sources // everything that is stored about agents
-	Rankings Rankings
-	Offline  offline.Source
-	Health   Health
-	Log      *slog.Logger
+	// NoteErasure notes an erasure before it is made: of an agent, or only of the author, which is the card,
+	// posts and followers. Nil means that none are noted.
+	NoteErasure func(agent string, onlyAuthor bool) error
+	Rankings    Rankings
+	Offline     offline.Source
+	Health      Health
+	Log         *slog.Logger
 
 	Counts   Counts
 	Overview Overview

@@ -21,6 +21,7 @@ func (s *server) jobRoutes(route router) {
 	const one = "/v1/jobs/:id"
 	route(http.MethodGet, "/v1/jobs", s.admin(serveInput(s.gated, nobody, query(jobsQuery{Limit: defaultList}), s.getJobs)))
 	route(http.MethodPost, "/v1/jobs", s.admin(serveInput(s.gated, nobody, body(MaxJobBody, jobBody{}), s.postJobs)))
+	route(http.MethodPost, "/v1/jobs/rederive", s.admin(serveInput(s.gated, nobody, body(MaxJobBody, rederiveBody{Limit: defaultRederived}), s.rederive)))
 	route(http.MethodPost, one+"/retry", s.admin(s.of(jobID, s.retryJob)))
 	route(http.MethodDelete, one, s.admin(s.of(jobID, s.dropJob)))
 }
@@ -104,6 +105,22 @@ func (s *server) markPost(ctx context.Context, id string) error {
 	return s.deps.Social.Queue.Enqueue(ctx,
 		jobs.Spec{Kind: jobs.Deliver, Key: id, Priority: jobs.PrioritySoon},
 		jobs.Spec{Kind: jobs.Index, Key: id, Priority: jobs.PrioritySoon})
+}
+
+// defaultRederived is how many posts, or items, a call of POST /v1/jobs/rederive reads.
+const defaultRederived = 500
+
+// rederiveBody is the body of POST /v1/jobs/rederive.
+type rederiveBody struct {
+	Cursor string `json:"cursor"`
+	Limit  int    `json:"limit"`
+}
+
+func (b *rederiveBody) check() error { return feed.CheckLimit(b.Limit, MaxList) }
+
+// rederive answers POST /v1/jobs/rederive: a step of what makes all derived data agree with the posts.
+func (s *server) rederive(ctx context.Context, _ *call, _ string, in *rederiveBody) (any, error) {
+	return s.deps.Social.Rederive(ctx, in.Cursor, in.Limit)
 }
 
 // jobID returns the id in the path.

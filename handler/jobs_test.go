@@ -84,7 +84,7 @@ func TestRequeuePostJobs(t *testing.T) {
 func TestJobsNeedAdmin(t *testing.T) {
 	t.Parallel()
 	f, _ := socialFixture(t, nil)
-	for _, call := range [][2]string{{"GET", "/v1/jobs"}, {"POST", "/v1/jobs"}, {"POST", "/v1/jobs/1/retry"}, {"DELETE", "/v1/jobs/1"}} {
+	for _, call := range [][2]string{{"GET", "/v1/jobs"}, {"POST", "/v1/jobs"}, {"POST", "/v1/jobs/rederive"}, {"POST", "/v1/jobs/1/retry"}, {"DELETE", "/v1/jobs/1"}} {
 		require.Equal(t, 40101, f.do(t, call[0], call[1], "").Code, call)
 		require.Equal(t, 40301, f.do(t, call[0], call[1], "", asAgent).Code, call)
 	}

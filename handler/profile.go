@@ -94,5 +94,15 @@ func significant(x float64) float64 {
 
 // deleteAgent answers DELETE /v1/agents/{agent_id}.
 func (s *server) deleteAgent(ctx context.Context, agent string) error {
+	if err := s.noteErasure(agent, false); err != nil {
+		return err
+	}
 	return s.deps.Personal.Erase(ctx, agent)
+}
+
+func (s *server) noteErasure(agent string, onlyAuthor bool) error {
+	if s.deps.NoteErasure == nil {
+		return nil
+	}
+	return s.deps.NoteErasure(agent, onlyAuthor)
 }

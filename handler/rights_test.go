@@ -240,6 +240,7 @@ func matrixRoutes() map[string]any {
 		"GET /v1/changes":          shown{"GET", "/v1/changes?after=oldest&limit=1000", "", explained},
 		"GET /v1/jobs":             noPost("kinds, keys and errors, which name ids and no content: TestRights looks"),
 		"POST /v1/jobs":            own,
+		"POST /v1/jobs/rederive":   noPost("numbers, and a cursor that names the id of a post"),
 		"POST /v1/jobs/{id}/retry": own,
 		"DELETE /v1/jobs/{id}":     own,
 

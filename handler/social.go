@@ -29,8 +29,10 @@ type Social struct {
 	// Suggest returns authors whom an agent may want to follow: see [engine.Suggester].
 	Suggest func(ctx context.Context, agent string, limit int) ([]api.Suggestion, error)
 	Queue   jobs.Queue
-	Graph   Graph
-	Exports Exports
+	// Rederive makes a step of what makes all lists and items agree with the posts.
+	Rederive func(ctx context.Context, cursor string, limit int) (api.Rederived, error)
+	Graph    Graph
+	Exports  Exports
 	// FollowsByApp leaves follows to the app: agents cannot follow or unfollow anyone themselves,
 	// only admin calls can.
 	FollowsByApp bool

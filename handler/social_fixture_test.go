@@ -2,6 +2,7 @@ package handler
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/freshet/freshet/engine"
 	timelines "github.com/freshet/freshet/engine/timeline"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/feed/personal"
 	"github.com/freshet/freshet/recall/trending"
 	"github.com/freshet/freshet/social"
@@ -108,6 +110,15 @@ func socialFixture(t testing.TB, change func(*Config, *Deps)) (*fixture, *social
 		d.Social.Suggest = engine.NewSuggester(engine.SuggestStores{Posts: store, Queue: store, Trending: noTrends{}, Profiles: noProfiles{}}, engine.Config{Clock: time.Now}).Suggest
 		d.Social.Exports = export.New(export.Config{Store: store, Queue: store, Files: export.Rows{Store: store}, Clock: time.Now})
 		d.Personal = append(personal.Sources{{Erase: store.EraseAgent}}, d.Personal...)
+		d.Social.Rederive = func(ctx context.Context, cursor string, _ int) (api.Rederived, error) {
+			switch {
+			case cursor == "x":
+				return api.Rederived{}, fmt.Errorf("%w: no step has returned the cursor", feed.ErrInvalid)
+			case ctx.Err() != nil:
+				return api.Rederived{}, fmt.Errorf("%w: %w", feed.ErrUnavailable, ctx.Err())
+			}
+			return api.Rederived{}, nil
+		}
 		if change != nil {
 			change(c, d)
 		}

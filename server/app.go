@@ -82,6 +82,7 @@ type App struct {
 	Social  SocialStore // nil without posts
 
 	stopping *handler.Drain
+	erase    func(ctx context.Context, agent string) error // all data about an agent
 	parts
 }
 

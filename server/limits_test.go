@@ -48,7 +48,7 @@ var listsLengthenedBy = map[string]string{
 	"POST /v1/feed": "", "POST /v1/impressions": "", "POST /v1/timeline/warm": "", "PATCH /v1/posts/{id}": "", "PUT /v1/authors/{id}": "", "PATCH /v1/authors/{id}": "", "POST /v1/authors/cards": "",
 	"POST /v1/agents/{agent_id}/export": "", "PUT /v1/agents/{agent_id}/notifications/seen": "", "PUT /v1/agents/{agent_id}/muted/notifications/{kind}": "",
 	"POST /v1/items": "", "POST /v1/items/counts": "", "PATCH /v1/items/{id}": "", "POST /v1/explain": "", "POST /v1/ranking/revert": "",
-	"POST /v1/compare": "", "POST /v1/replay": "", "POST /v1/jobs": "", "POST /v1/jobs/{id}/retry": "",
+	"POST /v1/compare": "", "POST /v1/replay": "", "POST /v1/jobs": "", "POST /v1/jobs/rederive": "", "POST /v1/jobs/{id}/retry": "",
 	"POST /v1/config/reload": "", "POST /v1/doctor": "", "POST /v1/moderation": "",
 	"POST /v1/posts/{id}/report": "unbounded: a row for each report", "POST /v1/items/{id}/report": "unbounded: the same",
 	"POST /v1/authors/{id}/report": "unbounded: the same", "POST /v1/circles/{id}/report": "unbounded: the same",

@@ -9,14 +9,29 @@ import (
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/engine/offline"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/handler"
 	"github.com/freshet/freshet/internal/version"
+	"github.com/freshet/freshet/social/fanout"
 	"github.com/freshet/freshet/social/graph"
 	"github.com/freshet/freshet/social/media"
 )
 
 func (a *App) routes(cfg engine.Config) (http.Handler, error) {
 	auth := a.cfg.Auth
+	erased, err := a.openErasures()
+	if err != nil {
+		return nil, err
+	}
+	deps := handler.Deps{
+		Engine: a.Engine, Items: a.Catalog, List: a.stores.contents, Personal: a.personal(), NoteErasure: a.noteErasure(erased), Rankings: a.ranking, Health: a.checks, Log: a.log,
+		Offline: offlineSource{a.Engine, a.Catalog, a.stores.agents},
+		Ingest:  catalog.NewIngest(a.Catalog, catalog.IngestConfig{GroupByURL: a.cfg.Catalog.GroupBy == configs.GroupByURL}),
+
+		Counts: a.counts, Overview: &figures{Keeper: a.overview, counts: a.counts, items: a.stores.contents, clock: a.clock, log: a.log}, System: a.system(), Readers: a.stores.readers, Guest: a.guest(a.Catalog, cfg), Social: a.socialRoutes(), Drain: a.stopping,
+		Settings: a.live, Follow: a.adjust,
+	}
+	a.erase = deps.Personal.Erase
 	return handler.New(handler.Config{
 		RequestTimeout: a.cfg.Server.RequestTimeout,
 		Adjustable:     adjustable(a.live.Now()),
@@ -27,14 +42,7 @@ func (a *App) routes(cfg engine.Config) (http.Handler, error) {
 			Current: a.secrets(),
 			JWT:     handler.JWT{Secret: auth.JWT.Secret, JWKS: auth.JWT.JWKS, Issuer: auth.JWT.Issuer, Audience: auth.JWT.Audience, Claim: auth.JWT.Claim},
 		},
-	}, handler.Deps{
-		Engine: a.Engine, Items: a.Catalog, List: a.stores.contents, Personal: a.personal(), Rankings: a.ranking, Health: a.checks, Log: a.log,
-		Offline: offlineSource{a.Engine, a.Catalog, a.stores.agents},
-		Ingest:  catalog.NewIngest(a.Catalog, catalog.IngestConfig{GroupByURL: a.cfg.Catalog.GroupBy == configs.GroupByURL}),
-
-		Counts: a.counts, Overview: &figures{Keeper: a.overview, counts: a.counts, items: a.stores.contents, clock: a.clock, log: a.log}, System: a.system(), Readers: a.stores.readers, Guest: a.guest(a.Catalog, cfg), Social: a.socialRoutes(), Drain: a.stopping,
-		Settings: a.live, Follow: a.adjust,
-	})
+	}, deps)
 }
 
 // adjustable returns the settings of the routes that a reload changes.
@@ -79,8 +87,22 @@ func (a *App) socialRoutes() *handler.Social {
 	}
 	return &handler.Social{
 		Images: a.images(), Store: n.shown, Kept: n.kept, Timelines: n.timelines, Watcher: n.watcher, Queue: n.store, Graph: graph.NewApplier(n.store, graph.Config{}),
-		Suggest: n.suggester.Suggest, Exports: n.exports, FollowsByApp: a.cfg.Social.Follows == configs.FollowsApp,
+		Rederive: a.rederive, Suggest: n.suggester.Suggest, Exports: n.exports, FollowsByApp: a.cfg.Social.Follows == configs.FollowsApp,
 	}
+}
+
+// rederive makes a step of [fanout.Fanout.Rederive].
+func (a *App) rederive(ctx context.Context, cursor string, limit int) (api.Rederived, error) {
+	d := fanout.Derived{Items: a.works().List}
+	if a.network.stamps != nil {
+		d.DistrustLists = a.network.stamps.Distrust
+	}
+	done, err := a.network.fanout.Rederive(ctx, d, cursor, limit)
+	answer := api.Rederived{Posts: done.Posts, Items: done.Items}
+	if done.Next != "" {
+		answer.NextCursor = &done.Next
+	}
+	return answer, err
 }
 
 // images returns the processor and store of images for routes; nil if there are none.

@@ -163,6 +163,9 @@ type Upkeep interface {
 	// Purge removes expired tombstones, idempotency keys and promotions, at most about n of each,
 	// and returns how many.
 	Purge(ctx context.Context, n int) (int, error)
+	// PublicPosts reads the n posts whose ids follow an id, and returns the ids of those that are public, and
+	// the last id that it has read: "" if there are no more posts.
+	PublicPosts(ctx context.Context, after string, n int) (ids []string, last string, err error)
 	// Ping returns an error if the store cannot be read or, as far as is known, cannot be written.
 	Ping(ctx context.Context) error
 }

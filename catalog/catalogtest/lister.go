@@ -47,6 +47,11 @@ func runLister(t *testing.T, open func(t *testing.T) Listed, refresh func(t *tes
 	put(t, c, items...)
 	put(t, c, item(feed.PostPrefix+"1", "A post"))
 	refresh(t, c)
+	posts, err := c.List(t.Context(), catalog.Selection{Posts: true, Limit: 3})
+	require.NoError(t, err)
+	require.Len(t, posts.Items, 1, "the posts alone")
+	require.Equal(t, feed.PostPrefix+"1", posts.Items[0].ID)
+	require.Empty(t, posts.Next)
 	t.Run("List/selections", func(t *testing.T) { selections(t, c, items) })
 	t.Run("List/spellings", func(t *testing.T) {
 		for _, tag := range tags {

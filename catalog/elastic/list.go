@@ -45,7 +45,7 @@ func (c *Catalog) List(ctx context.Context, s catalog.Selection) (catalog.Page, 
 		}
 		request["search_after"] = append(after, slices.Repeat([]json.RawMessage{[]byte("null")}, len(sorts(schema))-len(after))...)
 	}
-	hits, err := c.withoutPosts(ctx, schema, request, s.Limit+1)
+	hits, err := c.either(ctx, schema, request, s.Posts, s.Limit+1)
 	if err != nil {
 		return catalog.Page{}, err
 	}
@@ -157,23 +157,24 @@ func exists(field string) map[string]any {
 	return map[string]any{"exists": map[string]string{"field": field}}
 }
 
-// withoutPosts returns n documents that are not posts, or all there are. A cluster may refuse
+// either returns n documents that are posts, or n that are not, or all there are. A cluster may refuse
 // prefix queries (search.allow_expensive_queries); then it reads on until it has n.
-func (c *Catalog) withoutPosts(ctx context.Context, schema *esindex.Schema, request map[string]any, n int) (found []hit, err error) {
+func (c *Catalog) either(ctx context.Context, schema *esindex.Schema, request map[string]any, posts bool, n int) (found []hit, err error) {
 	query := request["query"].(map[string]any)["bool"].(map[string]any)
-	query["must_not"] = map[string]any{"prefix": map[string]string{schema.Fields.ID: feed.PostPrefix}}
+	must := map[bool]string{true: "must", false: "must_not"}[posts]
+	query[must] = map[string]any{"prefix": map[string]string{schema.Fields.ID: feed.PostPrefix}}
 	hits, err := c.find(ctx, request)
 	if !expensive(err) {
 		return hits, err
 	}
-	delete(query, "must_not")
+	delete(query, must)
 	for size := n; ; size = max(n, min(schema.MaxHits(), 1000)) {
 		request["size"] = size
 		if hits, err = c.find(ctx, request); err != nil {
 			return nil, err
 		}
 		for _, h := range hits {
-			if !strings.HasPrefix(h.sorted(1), feed.PostPrefix) && len(found) < n {
+			if strings.HasPrefix(h.sorted(1), feed.PostPrefix) == posts && len(found) < n {
 				found = append(found, h)
 			}
 		}

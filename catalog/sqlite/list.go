@@ -96,6 +96,9 @@ func titled(doc []byte, tokens []string) bool {
 // their spellings.
 func listQuery(s *catalog.Selection) (text string, args []any, err error) {
 	text = `SELECT id, updated, doc FROM items WHERE (id < ? OR id >= ?) AND updated >= ?`
+	if s.Posts {
+		text = `SELECT id, updated, doc FROM items WHERE id >= ? AND id < ? AND updated >= ?`
+	}
 	args = []any{feed.PostPrefix, afterPosts, s.Since}
 	also := func(condition string, values ...any) {
 		text += " AND " + condition

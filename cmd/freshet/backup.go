@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"text/tabwriter"
 	"time"
 
@@ -11,7 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/server"
 	"github.com/freshet/freshet/server/backup"
+	"github.com/freshet/freshet/server/erasures"
 )
 
 func newBackupCommand() *cobra.Command {
@@ -54,21 +57,29 @@ func newRestoreCommand() *cobra.Command {
 			"empty, and no server may run. If it was interrupted, run it again: it continues.\n" +
 			"With --verify it restores nothing: it compares the stores with the backup (rows, images, and the timelines\n" +
 			"of 1,000 agents), and says what differs. Do that before a server starts, which changes them.\n" +
-			"The exit code is 1 if something differs.",
-		Example: "  freshet restore /backups/freshet --config /etc/freshet/freshet.yaml\n  freshet restore --verify /backups/freshet --config /etc/freshet/freshet.yaml",
+			"The exit code is 1 if something differs.\n" +
+			"With --erased it restores nothing either: it erases again whom the files of erasures.file name, of all servers,\n" +
+			"since the backup began. Do that after --verify and before a server starts.",
+		Example: "  freshet restore /backups/freshet --config /etc/freshet/freshet.yaml\n  freshet restore --verify /backups/freshet --config /etc/freshet/freshet.yaml\n" +
+			"  freshet restore --erased /backups/erased.ndjson /backups/freshet --config /etc/freshet/freshet.yaml",
 	}
 	rate := addRate(cmd)
 	verify := cmd.Flags().Bool("verify", false, "restore nothing, compare the stores with the backup")
+	erased := cmd.Flags().StringArray("erased", nil, "restore nothing, erase again whom this file of erasures.file names; may be repeated")
 	return withDir(cmd, func(cmd *cobra.Command, cfg configs.Config, dir string) error {
 		limit, err := bytesOf(cmd, *rate)
 		if err != nil {
 			return err
 		}
-		if *verify && limit > 0 {
-			return &usageError{cmd.CommandPath(), errors.New("--rate is for a restoration; leave it out with --verify")}
-		}
-		if *verify {
+		switch {
+		case limit > 0 && (*verify || len(*erased) > 0):
+			return &usageError{cmd.CommandPath(), errors.New("--rate is for a restoration; leave it out with --verify and --erased")}
+		case *verify && len(*erased) > 0:
+			return &usageError{cmd.CommandPath(), errors.New("first --verify, then --erased: what is erased differs from the backup")}
+		case *verify:
 			return verifyBackup(cmd, cfg, dir)
+		case len(*erased) > 0:
+			return eraseAgain(cmd, cfg, dir, *erased)
 		}
 		bar := newPartsBar(cmd.ErrOrStderr(), "restoring")
 		m, err := backup.Restore(cmd.Context(), cfg, dir, backup.Options{Rate: limit, Progress: bar.show})
@@ -79,10 +90,36 @@ func newRestoreCommand() *cobra.Command {
 		if err := printParts(cmd.OutOrStdout(), m); err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(cmd.OutOrStdout(), "the backup %s is restored\n", m.ID)
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "the backup %s is restored\nbefore a server starts, compare it (--verify), and erase again who was erased since %s (--erased FILE)\n",
+			m.ID, m.Started.Format(time.RFC3339))
 		return err
 	})
 }
+
+// eraseAgain erases whom files of erasures name since a backup began.
+func eraseAgain(cmd *cobra.Command, cfg configs.Config, dir string, files []string) error {
+	m, err := backup.ReadManifest(dir)
+	if err != nil {
+		return err
+	}
+	list, err := erasures.Read(files, m.Started.Add(-erasedBefore))
+	if err != nil {
+		return err
+	}
+	bar := newPartsBar(cmd.ErrOrStderr(), "erasing")
+	log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelError}))
+	err = server.EraseAgain(cmd.Context(), cfg, list, func(done int) { bar.show("agents", int64(done), int64(len(list))) }, server.WithLogger(log))
+	bar.end()
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d agents are erased again, of the erasures since %s\n", len(list), m.Started.Format(time.RFC3339))
+	return err
+}
+
+// erasedBefore is how long before a backup began an erasure is still repeated: clocks of servers differ, and an
+// erasure may have been going on.
+const erasedBefore = 10 * time.Minute
 
 func verifyBackup(cmd *cobra.Command, cfg configs.Config, dir string) error {
 	bar := newPartsBar(cmd.ErrOrStderr(), "comparing")

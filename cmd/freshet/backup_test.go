@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -342,7 +343,7 @@ func TestRestoreRefuses(t *testing.T) {
 		{"manifest.json", replace(`"format": 1`, `"format": 2`), "in format 2, and this version reads up to format 1"},
 		{"manifest.json", replace(`"name": "catalog.db"`, `"name": "../catalog.db"`), "not within the backup"},
 		{"manifest.json", replace(`"items": "sqlite"`, `"items": "elasticsearch"`), "use the configuration of the servers that were backed up"},
-		{"manifest.json", replace(`"name": "events.db"`, `"name": "event.db"`), "the backup lacks a file"},
+		{"manifest.json", replace(`"name": "events.db"`, `"name": "event.db"`), `has the file "event.db"`},
 	} {
 		undo := edit(c.name, c.change)
 		assert.Contains(t, fails(t, to, "restore", dir), c.says)
@@ -350,10 +351,14 @@ func TestRestoreRefuses(t *testing.T) {
 		entries, err := filepath.Glob(filepath.Join(to["DATA_DIR"], "*"))
 		require.NoError(t, err)
 		for _, name := range entries {
-			assert.Equal(t, datadir.Restoring, filepath.Base(name))
+			assert.Contains(t, []string{datadir.Restoring, "lock"}, filepath.Base(name))
 		}
 		require.NoError(t, os.RemoveAll(to["DATA_DIR"])) // what is restored already would not be read again
 	}
+	events := filepath.Join(dir, m.ID, "events.db")
+	require.NoError(t, os.Rename(events, events+".away"))
+	assert.Contains(t, fails(t, to, "restore", dir), "the backup lacks a file")
+	require.NoError(t, os.Rename(events+".away", events))
 	runs(t, to, "restore", dir)
 	runs(t, to, "restore", "--verify", dir)
 	for name, says := range map[string]string{
@@ -390,4 +395,95 @@ func private(t *testing.T, dir string) {
 		}
 		return nil
 	}))
+}
+
+// TestErasedAgain erases an agent after a backup, whose id the server notes. With that file the agent is erased
+// again after the restore, and nobody else.
+func TestErasedAgain(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	dir, file := filepath.Join(root, "backup"), filepath.Join(root, "erased.ndjson")
+	s := settings(t, "embedded")
+	s["ERASURES_FILE"] = file
+	p := start(t, s)
+	posts := map[string]string{}
+	for _, author := range []string{"ann", "bob"} {
+		post, err := asAgent(t, p, author).CreatePost(t.Context(), client.NewPost{Caption: "A post"})
+		require.NoError(t, err)
+		posts[author] = post.ID
+	}
+	runs(t, s, "backup", dir)
+	require.NoError(t, asAgent(t, p, "ann").DeleteAgent(t.Context(), "ann"))
+	p.kill(t)
+
+	s["DATA_DIR"] = filepath.Join(root, "restored")
+	assert.Contains(t, runs(t, s, "restore", dir), "erase again who was erased since")
+	runs(t, s, "restore", "--verify", dir)
+	assert.Contains(t, fails(t, s, "restore", "--erased", filepath.Join(root, "none"), dir), "no such file")
+	assert.Contains(t, fails(t, s, "restore", "--verify", "--erased", file, dir), "first --verify, then --erased")
+	assert.Contains(t, fails(t, s, "restore", "--rate", "1", "--erased", file, dir), "leave it out with --verify and --erased")
+	assert.Contains(t, runs(t, s, "restore", "--erased", file, dir), "1 agents are erased again")
+	assert.Contains(t, runs(t, s, "restore", "--erased", file, dir), "1 agents are erased again", "it can be repeated")
+	p = start(t, s)
+	_, err := asAgent(t, p, "reader").Post(t.Context(), posts["ann"])
+	require.ErrorIs(t, err, feed.ErrNotFound)
+	_, err = asAgent(t, p, "reader").Post(t.Context(), posts["bob"])
+	require.NoError(t, err)
+}
+
+// TestRederiveAll restores posts of before beside the items of after, and makes items agree: a call that is
+// interrupted says where to continue.
+func TestRederiveAll(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	s := settings(t, "embedded")
+	p := start(t, s)
+	for range 30 {
+		_, err := asAgent(t, p, "ann").CreatePost(t.Context(), client.NewPost{Caption: "Before"})
+		require.NoError(t, err)
+	}
+	p.signal(syscall.SIGTERM)
+	p.ended(t)
+	earlier := filepath.Join(root, "social.db")
+	data, err := os.ReadFile(filepath.Join(s["DATA_DIR"], "social.db"))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(earlier, data, 0o600))
+	p = start(t, s)
+	admin := map[string]string{"SERVER": p.url, "AUTH_ADMIN_TOKEN": adminToken}
+	for range 3 {
+		_, err := asAgent(t, p, "bob").CreatePost(t.Context(), client.NewPost{Caption: "After"})
+		require.NoError(t, err)
+	}
+	found := func() (n int) {
+		t.Helper()
+		page, err := asAgent(t, p, "nobody").Feed(t.Context(), client.Ask{Action: client.ActionRefresh, Silent: true, Limit: 100})
+		require.NoError(t, err)
+		return len(page.Items)
+	}
+	testenv.WaitFor(t, func() bool { return found() == 33 }, "the items of posts")
+	p.signal(syscall.SIGTERM)
+	p.ended(t)
+	require.NoError(t, os.Remove(filepath.Join(s["DATA_DIR"], "catalog.db")))
+	require.NoError(t, os.Rename(earlier, filepath.Join(s["DATA_DIR"], "social.db")))
+	p = start(t, s)
+	admin["SERVER"] = p.url
+	assert.Zero(t, found())
+
+	assert.Contains(t, fails(t, admin, "jobs", "rederive"), "give --all")
+	assert.Contains(t, fails(t, admin, "jobs", "rederive", "--all", "--rate", "0.5"), "--rate must be 1 to 100000")
+	assert.Contains(t, fails(t, admin, "jobs", "rederive", "--all", "--after", "x"), "cursor must be the next_cursor")
+	slow := command(t, admin, "jobs", "rederive", "--all", "--rate", "1")
+	var out bytes.Buffer
+	slow.Stderr = &out
+	require.NoError(t, slow.Start())
+	testenv.WaitFor(t, func() bool { return found() > 0 }, "the first items")
+	require.NoError(t, slow.Process.Signal(syscall.SIGINT))
+	require.Error(t, slow.Wait())
+	_, position, ok := strings.Cut(strings.TrimSpace(out.String()), "freshet jobs rederive --all --after ")
+	require.True(t, ok, out.String())
+	position, _, _ = strings.Cut(position, "\n")
+	require.Contains(t, position, "posts/post:")
+	assert.Contains(t, runs(t, admin, "jobs", "rederive", "--all", "--after", position, "--rate", "10000"), "items of posts are made again, and 0 removed")
+	testenv.WaitFor(t, func() bool { return found() == 30 }, "all items")
+	assert.Contains(t, runs(t, admin, "jobs", "rederive", "--all", "--json"), `"posts"`)
 }

@@ -57,7 +57,7 @@ func visitCommands(cmd *cobra.Command, path []string, visit func(path []string, 
 func argumentsOf(path []string) []string {
 	return map[string][]string{
 		"feed": {"--agent", "u_1", "refresh"}, "timeline": {"--agent", "u_1"}, "post": {"--agent", "u_1", "x"}, "follow": {"--agent", "u_1", "ann"},
-		"explain": {"--agent", "u_1"}, "export": {"u_1"}, "ingest": {"-"}, "jobs retry": {"1"}, "jobs drop": {"1"}, "jobs derive": {"post:a"},
+		"explain": {"--agent", "u_1"}, "export": {"u_1"}, "ingest": {"-"}, "jobs retry": {"1"}, "jobs drop": {"1"}, "jobs derive": {"post:a"}, "jobs rederive": {"--all"},
 		"promote put": {"p", "--item", "i", "--for", "1h"}, "promote get": {"p"}, "promote delete": {"p"},
 		"ranking set": {"scale=1h", "--as", "x"}, "ranking promote": {"x"}, "ranking drop": {"x"}, "ranking holdout": {"1%"}, "ranking revert": {"1"}, "ranking replay": {"-", "--sweep", "scale=1h..2h"},
 		"ranking propose": {"-", "--as", "x", "--share", "10%"},

@@ -162,3 +162,35 @@ func TestFewInodes(t *testing.T) {
 	}
 	assert.NotContains(t, doctor(), "nearly full")
 }
+
+// TestBackupOnFullDisk backs up onto a disk that has no room, and restores onto one: each call fails and says
+// so, the backup of before stays as it was, and once there is room the same call continues.
+func TestBackupOnFullDisk(t *testing.T) {
+	t.Parallel()
+	s := stoppedWithImages(t)
+	disk := smallDisk(t)
+	dir := filepath.Join(disk, "backup")
+	runs(t, s, "backup", dir)
+	filler := filepath.Join(disk, "filler")
+	fillUp(t, filler)
+	require.NoError(t, os.WriteFile(filepath.Join(s["DATA_DIR"], "media", "aa", "second"), make([]byte, 1<<20), 0o600))
+	assert.Contains(t, fails(t, s, "backup", dir), "no space left on device")
+	to := map[string]string{"DATA_DIR": filepath.Join(t.TempDir(), "restored")}
+	runs(t, to, "restore", dir)
+	runs(t, to, "restore", "--verify", dir)
+	assert.NoFileExists(t, filepath.Join(to["DATA_DIR"], "media", "aa", "second"))
+	require.NoError(t, os.Remove(filler))
+	runs(t, s, "backup", dir)
+
+	small := smallDisk(t)
+	to["DATA_DIR"] = filepath.Join(small, "restored")
+	filler = filepath.Join(small, "filler")
+	fillUp(t, filler)
+	require.NoError(t, os.Truncate(filler, 6<<20))
+	assert.Contains(t, fails(t, to, "restore", dir), "no space left on device")
+	assert.Contains(t, fails(t, to, "serve"), "run the freshet restore again")
+	require.NoError(t, os.Remove(filler))
+	runs(t, to, "restore", dir)
+	runs(t, to, "restore", "--verify", dir)
+	assert.FileExists(t, filepath.Join(to["DATA_DIR"], "media", "aa", "second"))
+}

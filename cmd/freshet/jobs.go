@@ -15,7 +15,7 @@ import (
 
 func newJobsCommand() *cobra.Command {
 	return newGroup("jobs", "List and repeat the jobs that bring posts into timelines and the catalog",
-		newJobsListCommand(), newJobsRetryCommand(), newJobsDropCommand(), newJobsDeriveCommand())
+		newJobsListCommand(), newJobsRetryCommand(), newJobsDropCommand(), newJobsDeriveCommand(), newJobsRederiveCommand())
 }
 
 func newJobsListCommand() *cobra.Command {

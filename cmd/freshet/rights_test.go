@@ -67,6 +67,7 @@ func commandMatrix(dir string) map[string]any {
 		"jobs retry":      showsNone("ids of jobs"),
 		"jobs drop":       showsNone("ids of jobs"),
 		"jobs derive":     showsNone("ids of posts that the caller has sent"),
+		"jobs rederive":   showsNone("numbers, and a position that names the id of a post"),
 		"promote list":    shows{[]string{"promote", "list", "--json"}, none},
 		"promote get":     showsNone("ids of items and posts that the caller has sent"),
 		"promote put":     own,

@@ -145,6 +145,13 @@ type JobQueue struct {
 	Oldest float64   `json:"oldest_seconds"` // how long the longest-waiting job is overdue
 }
 
+// Rederived is the result of a step of POST /v1/jobs/rederive.
+type Rederived struct {
+	Posts      int     `json:"posts"`       // public posts whose items are made again
+	Items      int     `json:"items"`       // items that belong to no public post, and are removed
+	NextCursor *string `json:"next_cursor"` // nil after the last step
+}
+
 // JobRows is the number of jobs of a kind in a state.
 type JobRows struct {
 	Kind  string `json:"kind"`

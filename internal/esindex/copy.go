@@ -30,7 +30,10 @@ func Export(ctx context.Context, client Client, index string, do func(Document) 
 		return err
 	}
 	type page struct {
-		ID string `json:"_scroll_id"`
+		ID     string `json:"_scroll_id"`
+		Shards struct {
+			Failed int `json:"failed"`
+		} `json:"_shards"`
 		Found[Document]
 	}
 	var p page
@@ -41,7 +44,7 @@ func Export(ctx context.Context, client Client, index string, do func(Document) 
 			_ = Ask(context.WithoutCancel(ctx), client, http.MethodDelete, "/_search/scroll", "", object{"scroll_id": p.ID}, nil)
 		}
 	}()
-	for err == nil && len(p.Hits.Hits) > 0 {
+	for err == nil && p.Shards.Failed == 0 && len(p.Hits.Hits) > 0 {
 		for _, d := range p.Hits.Hits {
 			if err := do(d); err != nil {
 				return err
@@ -52,6 +55,9 @@ func Export(ctx context.Context, client Client, index string, do func(Document) 
 		if err == nil {
 			p = next
 		}
+	}
+	if err == nil && p.Shards.Failed > 0 { // of pages after the first, no parameter makes that an error
+		err = fmt.Errorf("%w: a shard of the index %s was lost while it was read; try again", ErrUnavailable, index)
 	}
 	return err
 }

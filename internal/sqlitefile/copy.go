@@ -65,7 +65,7 @@ func contents(ctx context.Context, tx *sql.Tx) (map[string]rowsum.Sum, int, erro
 		return nil, 0, err
 	}
 	var names []string
-	rows, err := tx.QueryContext(ctx, `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name`)
+	rows, err := tx.QueryContext(ctx, `SELECT name FROM sqlite_schema WHERE type = 'table' AND (name NOT LIKE 'sqlite_%' OR name = 'sqlite_sequence') ORDER BY name`)
 	for row := range Rows(rows, &err) {
 		var name string
 		err = row.Scan(&name)

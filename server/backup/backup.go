@@ -2,6 +2,8 @@ package backup
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,12 +11,10 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/gofrs/flock"
-
 	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/dedup/journal"
 	"github.com/freshet/freshet/internal/version"
 )
 
@@ -53,7 +53,7 @@ type part struct {
 // part, and not the other way round. Impressions come last, so whatever was shown of the items in the
 // backup is in it.
 func Make(ctx context.Context, cfg configs.Config, dir string, opts Options, now func() time.Time) (m *Manifest, err error) {
-	lock, err := claim(dir, cfg.DataDir)
+	lock, err := claim(dir, cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -63,6 +63,9 @@ func Make(ctx context.Context, cfg configs.Config, dir string, opts Options, now
 	}
 	r := &run{cfg: cfg, opts: opts, pace: newPace(opts.Rate), dir: dir}
 	if err := r.begin(now()); err != nil {
+		return nil, err
+	}
+	if err := step(ctx, "begun"); err != nil {
 		return nil, err
 	}
 	parts, err := r.parts()
@@ -75,10 +78,30 @@ func Make(ctx context.Context, cfg configs.Config, dir string, opts Options, now
 		}
 	}
 	r.m.Finished = now().UTC()
-	if err := r.m.write(filepath.Join(dir, manifestName)); err != nil {
+	if err := r.durable(); err != nil {
 		return nil, err
 	}
-	return &r.m, r.clean()
+	if err := r.m.write(ctx, filepath.Join(dir, manifestName)); err != nil {
+		return nil, err
+	}
+	return &r.m, r.clean(ctx)
+}
+
+// durable makes the names of all files durable, so that after a loss of power none is missing that the
+// manifest names. The files themselves are when they are finished.
+func (r *run) durable() error {
+	for _, root := range []string{r.folder, filepath.Join(r.dir, imagesName)} {
+		err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+			if err != nil || !e.IsDir() {
+				return err
+			}
+			return journal.SyncDir(path)
+		})
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
 }
 
 // parts lists the parts of this configuration in their order.
@@ -114,74 +137,39 @@ func (r *run) one(ctx context.Context, p part, now time.Time) error {
 	if err := p.make(ctx, &made); err != nil {
 		return err
 	}
+	if err := step(ctx, "made "+p.name); err != nil {
+		return err
+	}
 	for _, f := range made.Files {
 		made.Bytes += f.Bytes
 	}
 	r.m.Parts = append(r.m.Parts, made)
-	return r.m.write(filepath.Join(r.folder, progressName))
-}
-
-// claim marks a directory as one of backups and locks it.
-func claim(dir, dataDir string) (*flock.Flock, error) {
-	within, err := isWithin(dir, dataDir)
-	if err != nil {
-		return nil, err
-	}
-	if within {
-		return nil, fmt.Errorf("%s is within data_dir, and would be lost with it; name a directory elsewhere", dir)
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, err
-	}
-	mark := filepath.Join(dir, markName)
-	if _, err := os.Stat(mark); errors.Is(err, fs.ErrNotExist) {
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			return nil, err
-		}
-		if len(entries) > 0 {
-			return nil, fmt.Errorf("%s has files that are not a backup's, such as %s; name a new directory, or that of an earlier backup", dir, entries[0].Name())
-		}
-	}
-	lock := flock.New(mark, flock.SetFlag(os.O_RDWR|os.O_CREATE), flock.SetPermissions(0o600))
-	locked, err := lock.TryLock()
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("lock %s: %w", mark, err)
-	case !locked:
-		return nil, fmt.Errorf("another freshet backup writes to %s; wait until it has ended", dir)
-	}
-	return lock, nil
-}
-
-// isWithin reports whether a directory is another one or below it.
-func isWithin(dir, other string) (bool, error) {
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return false, err
-	}
-	if other, err = filepath.Abs(other); err != nil {
-		return false, err
-	}
-	rel, err := filepath.Rel(other, dir)
-	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)), nil
+	return r.m.write(ctx, filepath.Join(r.folder, progressName))
 }
 
 // begin continues the last run if it was interrupted, otherwise it begins a new one.
 func (r *run) begin(now time.Time) error {
 	before, err := ReadManifest(r.dir)
 	if err == nil {
-		r.before = before
-	} else if !errors.Is(err, ErrUnfinished) {
-		return err
+		r.before, err = before, before.check()
+	}
+	if err != nil && !errors.Is(err, ErrUnfinished) {
+		return fmt.Errorf("the backup that is there: %w; name a new directory", err)
 	}
 	ids, err := r.runs()
 	if err != nil {
 		return err
 	}
+	settings, err := r.settingsText()
+	if err != nil {
+		return err
+	}
 	for _, id := range slices.Backward(ids) {
+		if r.before != nil && id <= r.before.ID {
+			break // what is left of it was not removed yet
+		}
 		m, err := readManifest(filepath.Join(r.dir, id, progressName))
-		if err == nil && m.ID == id && (r.before == nil || id != r.before.ID) && r.continues(m, now) {
+		if err == nil && m.ID == id && r.continues(m, settings, now) {
 			r.m, r.folder = *m, filepath.Join(r.dir, id)
 			return nil
 		}
@@ -195,10 +183,19 @@ func (r *run) begin(now time.Time) error {
 	return os.Mkdir(r.folder, 0o700)
 }
 
-// continues reports whether the parts of an interrupted run can be used.
-func (r *run) continues(m *Manifest, now time.Time) bool {
+// continues reports whether the parts of an interrupted run can be used: they are of the same servers, and not
+// old.
+func (r *run) continues(m *Manifest, settings []byte, now time.Time) bool {
 	age := now.Sub(m.Started)
-	return m.Format == Format && m.Freshet == version.String() && m.Stores == storesOf(r.cfg) && age >= 0 && age < resumeFor
+	if m.Format != Format || m.Freshet != version.String() || m.Stores != storesOf(r.cfg) || age < 0 || age >= resumeFor {
+		return false
+	}
+	p := m.part(settingsPart)
+	if p == nil || p.file(settingsName) == nil {
+		return false
+	}
+	sum := sha256.Sum256(settings)
+	return p.file(settingsName).SHA256 == hex.EncodeToString(sum[:])
 }
 
 // runs returns the ids of all runs that have a directory, the oldest first.
@@ -213,20 +210,24 @@ func (r *run) runs() (ids []string, err error) {
 }
 
 // clean removes what does not belong to the finished backup.
-func (r *run) clean() error {
+func (r *run) clean(ctx context.Context) error {
 	ids, err := r.runs()
 	if err != nil {
 		return err
 	}
 	for _, id := range ids {
-		if id != r.m.ID {
-			if err := os.RemoveAll(filepath.Join(r.dir, id)); err != nil {
-				return err
-			}
+		if id == r.m.ID {
+			continue
+		}
+		if err := os.RemoveAll(filepath.Join(r.dir, id)); err != nil {
+			return err
+		}
+		if err := step(ctx, "removed an earlier run"); err != nil {
+			return err
 		}
 	}
 	if err := os.Remove(filepath.Join(r.folder, progressName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return r.cleanImages()
+	return r.cleanImages(ctx)
 }

@@ -62,7 +62,7 @@ func export(ctx context.Context, client esindex.Client, index string, w io.Write
 	lines := json.NewEncoder(w)
 	lines.SetEscapeHTML(false)
 	return esindex.Export(ctx, client, index, func(d esindex.Document) error {
-		if d.ID == sharedsettings.DocID && index == d.Index && isSettings(d.Source) {
+		if d.ID == sharedsettings.DocID && isSettings(d.Source) {
 			return nil
 		}
 		if err := lines.Encode(document{d.ID, d.Routing, d.Source}); err != nil {

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/internal/sqlitefile"
@@ -32,17 +33,24 @@ const timelinesName = "timelines.json"
 // settingsName is the file of the configuration with its secrets masked.
 const settingsName = "settings.yaml"
 
-// settings copies the configuration, secrets masked.
-func (r *run) settings(_ context.Context, p *Part) error {
+// settingsText returns the configuration, secrets masked.
+func (r *run) settingsText() ([]byte, error) {
 	var text bytes.Buffer
-	if err := configs.Print(&text, r.cfg); err != nil {
-		return err
-	}
-	out, err := create(r.folder, settingsName)
+	err := configs.Print(&text, r.cfg)
+	return text.Bytes(), err
+}
+
+// settings copies the configuration, secrets masked.
+func (r *run) settings(ctx context.Context, p *Part) error {
+	text, err := r.settingsText()
 	if err != nil {
 		return err
 	}
-	_, err = out.Write(text.Bytes())
+	out, err := create(ctx, r.folder, settingsName)
+	if err != nil {
+		return err
+	}
+	_, err = out.Write(text)
 	f, err := out.finish(err)
 	p.Count, p.Files = 1, []File{f}
 	return err
@@ -111,13 +119,13 @@ func (r *run) impressions(ctx context.Context, p *Part) error {
 	if err := os.RemoveAll(folder); err != nil { // of an interrupted run
 		return err
 	}
-	for _, suffix := range []string{".journal", ".filter"} {
-		names, err := filepath.Glob(filepath.Join(r.cfg.DataDir, datadir.Impressions, "*"+suffix))
+	for _, suffix := range []string{journalSuffix, filterSuffix} {
+		names, err := impressionFiles(r.cfg.DataDir, suffix)
 		if err != nil {
 			return err
 		}
-		for _, path := range names {
-			if err := r.copyFile(ctx, path, datadir.Impressions+"/"+filepath.Base(path), p); err != nil {
+		for _, name := range names {
+			if err := r.copyFile(ctx, filepath.Join(r.cfg.DataDir, datadir.Impressions, name), datadir.Impressions+"/"+name, p); err != nil {
 				return err
 			}
 		}
@@ -127,6 +135,26 @@ func (r *run) impressions(ctx context.Context, p *Part) error {
 	}
 	p.Count = int64(len(p.Files))
 	return nil
+}
+
+// The endings of files of impressions.
+const (
+	journalSuffix = ".journal"
+	filterSuffix  = ".filter"
+)
+
+// impressionFiles returns the names of the files of impressions in data_dir that have an ending.
+func impressionFiles(dataDir, suffix string) (names []string, err error) {
+	entries, err := os.ReadDir(filepath.Join(dataDir, datadir.Impressions))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), suffix) {
+			names = append(names, e.Name())
+		}
+	}
+	return names, err
 }
 
 // copyFile copies a file of data_dir. One that has been removed is left out.
@@ -139,7 +167,7 @@ func (r *run) copyFile(ctx context.Context, path, name string, p *Part) error {
 		return err
 	}
 	defer func() { _ = in.Close() }()
-	out, err := create(r.folder, name)
+	out, err := create(ctx, r.folder, name)
 	if err != nil {
 		return err
 	}

@@ -88,7 +88,10 @@ type output struct {
 }
 
 // create creates a file in a directory; name has slashes.
-func create(dir, name string) (*output, error) {
+func create(ctx context.Context, dir, name string) (*output, error) {
+	if err := step(ctx, "create "+name); err != nil {
+		return nil, err
+	}
 	path := filepath.Join(dir, filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
@@ -170,6 +173,9 @@ func (c *checkedFile) WriteTo(w io.Writer) (int64, error) {
 
 // restoreFile copies a file of a backup to a path that must not exist.
 func (r *restoring) restoreFile(ctx context.Context, f File, to string) error {
+	if err := step(ctx, "restore "+f.Name); err != nil {
+		return err
+	}
 	in, err := checked(r.folder, f)
 	if err != nil {
 		return err

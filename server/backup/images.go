@@ -90,7 +90,7 @@ func (r *run) copyImages(ctx context.Context, p *Part) (err error) {
 	if err != nil {
 		return err
 	}
-	out, err := create(r.folder, imageListName)
+	out, err := create(ctx, r.folder, imageListName)
 	if err != nil {
 		return err
 	}
@@ -150,13 +150,16 @@ func (r *run) image(ctx context.Context, store media.Store, key string, known ma
 		return nil, err
 	}
 	defer func() { _ = in.Close() }()
-	out, err := create(folder, key+partSuffix)
+	out, err := create(ctx, folder, key+partSuffix)
 	if err != nil {
 		return nil, err
 	}
 	_, err = io.Copy(out, &paced{ctx: ctx, pace: r.pace, r: in})
 	f, err := out.finish(err)
 	if err != nil {
+		return nil, err
+	}
+	if err := step(ctx, "copied an image"); err != nil {
 		return nil, err
 	}
 	f.Name = key
@@ -195,7 +198,7 @@ func eachImage(folder string, p *Part, do func(image) error) error {
 }
 
 // cleanImages removes the images that are not in the list of this run. A run without a list leaves all.
-func (r *run) cleanImages() error {
+func (r *run) cleanImages(ctx context.Context) error {
 	p := r.m.part(imagesPart)
 	if p == nil {
 		return nil
@@ -211,10 +214,13 @@ func (r *run) cleanImages() error {
 			return err
 		}
 		name, err := filepath.Rel(folder, path)
-		if err == nil && !keep[name] {
-			err = os.Remove(path)
+		if err != nil || keep[name] {
+			return err
 		}
-		return err
+		if err := step(ctx, "remove an image"); err != nil {
+			return err
+		}
+		return os.Remove(path)
 	})
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -243,6 +249,9 @@ func (r *restoring) images(ctx context.Context, p *Part, dataDir string) (err er
 		r.opts.progress(p.Name, done, p.Count)
 		if there[i.Name] {
 			return nil
+		}
+		if err := step(ctx, "restore an image"); err != nil {
+			return err
 		}
 		data, err := r.readImage(ctx, i)
 		if err != nil {

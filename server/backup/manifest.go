@@ -13,6 +13,7 @@
 package backup
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -157,15 +158,15 @@ func readManifest(path string) (*Manifest, error) {
 }
 
 // write writes the manifest so that after a crash there is either the old file or the new one.
-func (m *Manifest) write(path string) error {
+func (m *Manifest) write(ctx context.Context, path string) error {
 	data, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
 		return err
 	}
-	return replaceFile(path, append(data, '\n'))
+	return replaceFile(ctx, path, append(data, '\n'))
 }
 
-func replaceFile(path string, data []byte) error {
+func replaceFile(ctx context.Context, path string, data []byte) error {
 	temp := path + ".tmp"
 	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
@@ -178,8 +179,14 @@ func replaceFile(path string, data []byte) error {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
+	if err := step(ctx, "replace "+filepath.Base(path)); err != nil {
+		return err
+	}
 	if err := os.Rename(temp, path); err != nil {
 		return err
 	}
-	return journal.SyncDir(filepath.Dir(path))
+	if err := journal.SyncDir(filepath.Dir(path)); err != nil {
+		return err
+	}
+	return step(ctx, "replaced "+filepath.Base(path))
 }

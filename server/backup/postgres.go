@@ -86,6 +86,16 @@ func (c *comparison) postgres(ctx context.Context, p *Part) (err error) {
 			found[t.Name] = lines.table()
 		}
 		c.tables(p, found)
+		c.schema(p, int(s.Version))
+		sequences, err := s.Sequences(ctx)
+		if err != nil {
+			return err
+		}
+		for _, name := range slices.Sorted(maps.Keys(p.Sequences)) {
+			if sequences[name] != p.Sequences[name] {
+				c.differ("%s: the sequence of %s is at %d, and at %d in the backup", p.Name, name, sequences[name], p.Sequences[name])
+			}
+		}
 		if !s.Newest {
 			return nil
 		}

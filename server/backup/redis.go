@@ -8,8 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -74,7 +76,7 @@ func (r *run) filter(ctx context.Context, client *redisOf, f redisbloom.Filter, 
 			_, _ = out.finish(errAgain) // it grew, and is copied again
 		}
 		sum = rowsum.Sum{}
-		out, err = create(r.folder, name)
+		out, err = create(ctx, r.folder, name)
 		return err
 	}
 	err := client.CopyFilter(ctx, f, begin, func(c redisbloom.Chunk) error {
@@ -162,6 +164,9 @@ func (r *restoring) redis(ctx context.Context, p *Part) (err error) {
 	filters, err := r.filters(ctx, p)
 	for i, f := range filters {
 		r.opts.progress(p.Name, int64(i), int64(len(filters)))
+		if err := step(ctx, "restore "+chunksOf(f)); err != nil {
+			return err
+		}
 		err := r.readFile(ctx, p, chunksOf(f), func(in io.Reader) error {
 			return client.LoadFilter(ctx, f, func() (redisbloom.Chunk, bool, error) { return readChunk(in) })
 		})
@@ -239,26 +244,61 @@ func (c *comparison) redis(ctx context.Context, p *Part) (err error) {
 		return err
 	}
 	err = r.eachPending(ctx, p, func(want redisbloom.Pending) error {
-		got := there[want.Agent]
-		lacks := 0
-		for group, score := range want.Groups {
-			if is, ok := got.Groups[group]; !ok || is != score {
-				lacks++
-			}
-		}
-		if lacks > 0 && want.Ends.After(time.Now()) {
-			c.differ("impressions: of %s, %d of %d items that were just shown are missing", want.Agent, lacks, len(want.Groups))
-		}
+		c.pending(want, there[want.Agent])
+		delete(there, want.Agent)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
+	for _, agent := range slices.Sorted(maps.Keys(there)) {
+		c.differ("impressions: the backup has no items that %s was just shown, and here are %d", agent, len(there[agent].Groups))
+	}
 	filters, err := r.filters(ctx, p)
+	if err != nil {
+		return err
+	}
+	if err := c.furtherFilters(ctx, client, filters); err != nil {
+		return err
+	}
 	for i, f := range filters {
 		c.opts.progress(p.Name, int64(i), int64(len(filters)))
 		if err := c.filter(ctx, client, f, p); err != nil {
 			return err
+		}
+	}
+	return err
+}
+
+// pending compares the items that an agent was just shown.
+func (c *comparison) pending(want, got redisbloom.Pending) {
+	lacks, more := 0, len(got.Groups)-len(want.Groups)
+	for group, score := range want.Groups {
+		is, ok := got.Groups[group]
+		if !ok {
+			more++
+		}
+		if !ok || is != score {
+			lacks++
+		}
+	}
+	if !want.Ends.After(time.Now()) {
+		return
+	}
+	if lacks > 0 {
+		c.differ("impressions: of %s, %d of %d items that were just shown are missing", want.Agent, lacks, len(want.Groups))
+	}
+	if more > 0 {
+		c.differ("impressions: of %s, the backup lacks %d items that were just shown", want.Agent, more)
+	}
+}
+
+// furtherFilters compares which filters there are.
+func (c *comparison) furtherFilters(ctx context.Context, client *redisOf, filters []redisbloom.Filter) error {
+	here, err := client.Filters(ctx, c.cfg.Dedup.WindowDays)
+	for _, f := range here {
+		if !slices.ContainsFunc(filters, func(of redisbloom.Filter) bool { return of.Day == f.Day && of.Shard == f.Shard }) {
+			c.differ("impressions: the backup has no filter of %s, shard %d", f.Day, f.Shard)
 		}
 	}
 	return err

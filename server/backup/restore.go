@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/dedup/journal"
 	"github.com/freshet/freshet/server/datadir"
+	socialsqlite "github.com/freshet/freshet/social/sqlite"
 )
 
 // restoring is the restoration of a backup.
@@ -39,18 +41,23 @@ const stateName = "state.json"
 // them. It changes nothing unless all of them are empty. data_dir gets its files at the end, all together;
 // until then, and after an error, it has only a directory that servers refuse. After an error the same call
 // continues.
-func Restore(ctx context.Context, cfg configs.Config, dir string, opts Options) (*Manifest, error) {
-	m, err := forConfig(cfg, dir)
+func Restore(ctx context.Context, cfg configs.Config, dir string, opts Options) (m *Manifest, err error) {
+	m, err = forConfig(cfg, dir)
 	if err != nil {
+		return nil, err
+	}
+	if err := apart(dir, cfg); err != nil {
 		return nil, err
 	}
 	r := &restoring{
 		cfg: cfg, opts: opts, pace: newPace(opts.Rate), dir: dir, folder: filepath.Join(dir, m.ID),
 		stage: filepath.Join(cfg.DataDir, datadir.Restoring), m: m,
 	}
-	if err := r.begin(ctx); err != nil {
+	lock, err := r.begin(ctx)
+	if err != nil {
 		return nil, err
 	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
 	for i := range m.Parts {
 		p := &m.Parts[i]
 		if slices.Contains(r.state.Done, p.Name) {
@@ -59,60 +66,78 @@ func Restore(ctx context.Context, cfg configs.Config, dir string, opts Options) 
 		if err := r.part(ctx, p); err != nil {
 			return nil, fmt.Errorf("restore %s: %w", p.Name, err)
 		}
+		if err := step(ctx, "restored "+p.Name); err != nil {
+			return nil, err
+		}
 		r.state.Done = append(r.state.Done, p.Name)
-		if err := r.save(); err != nil {
+		if err := r.save(ctx); err != nil {
 			return nil, err
 		}
 	}
 	return m, r.finish(ctx)
 }
 
-// forConfig returns the manifest of a backup whose stores are those of a configuration.
-func forConfig(cfg configs.Config, dir string) (*Manifest, error) {
-	m, err := ReadManifest(dir)
+// begin checks that the stores are empty, or that an earlier call for the same backup has begun to fill them.
+// Until the lock that it returns is closed, no server and no other call can use data_dir.
+func (r *restoring) begin(ctx context.Context) (lock io.Closer, err error) {
+	begun, err := r.begun()
 	if err != nil {
 		return nil, err
 	}
-	here := storesOf(cfg)
-	if m.Stores != here {
-		return nil, fmt.Errorf("the backup in %s is of items in %s, impressions in %s and posts in %s, and this configuration has items in %s, impressions in %s and posts in %s: use the configuration of the servers that were backed up, see %s/%s/%s",
-			dir, m.Stores.Items, m.Stores.Impressions, m.Stores.Posts, here.Items, here.Impressions, here.Posts, dir, m.ID, settingsName)
-	}
-	for _, p := range m.Parts {
-		for _, f := range p.Files {
-			if !filepath.IsLocal(filepath.FromSlash(f.Name)) {
-				return nil, fmt.Errorf("%s: the manifest names the file %q, which is not within the backup", dir, f.Name)
-			}
+	if !begun {
+		if err := r.empty(ctx); err != nil {
+			return nil, err
+		}
+		if err := os.MkdirAll(r.stage, 0o700); err != nil {
+			return nil, err
 		}
 	}
-	return m, nil
+	lock, err = journal.LockDir(r.cfg.DataDir)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.beginLocked(ctx); err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	return lock, nil
 }
 
-// begin checks that the stores are empty, or that an earlier call for the same backup has begun to fill them.
-func (r *restoring) begin(ctx context.Context) error {
-	data, err := os.ReadFile(filepath.Join(r.stage, stateName))
-	if err == nil && json.Unmarshal(data, &r.state) == nil && r.state.ID == r.m.ID {
-		return nil
-	}
-	if err == nil {
-		return fmt.Errorf("%s has the restoration of another backup (%s), which was interrupted: finish that, or empty all stores and data_dir", r.cfg.DataDir, r.state.ID)
-	}
-	if !errors.Is(err, fs.ErrNotExist) {
+// beginLocked looks again, once nobody else can begin: a server may have started until then, or another call
+// may have ended.
+func (r *restoring) beginLocked(ctx context.Context) error {
+	begun, err := r.begun()
+	if err != nil || begun {
 		return err
 	}
+	if err := r.empty(ctx); err != nil {
+		return err
+	}
+	r.state.ID = r.m.ID
+	return r.save(ctx)
+}
+
+// begun reports whether an earlier call has begun to restore this backup.
+func (r *restoring) begun() (bool, error) {
+	data, err := os.ReadFile(filepath.Join(r.stage, stateName))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return false, err
+	case json.Unmarshal(data, &r.state) == nil && r.state.ID == r.m.ID:
+		return true, nil
+	}
+	return false, fmt.Errorf("%s has the restoration of another backup (%s), which was interrupted: finish that, or empty all stores and data_dir", r.cfg.DataDir, r.state.ID)
+}
+
+// empty returns an error unless all stores are empty.
+func (r *restoring) empty(ctx context.Context) error {
 	if r.m.inDataDir() {
 		if err := r.emptyDataDir(); err != nil {
 			return err
 		}
 	}
-	if err := r.emptyServices(ctx); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(r.stage, 0o700); err != nil {
-		return err
-	}
-	r.state.ID = r.m.ID
-	return r.save()
+	return r.emptyServices(ctx)
 }
 
 // inDataDir reports whether a backup has files that belong into data_dir.
@@ -120,8 +145,14 @@ func (m *Manifest) inDataDir() bool {
 	return slices.ContainsFunc(m.Parts, func(p Part) bool { return p.Kind == Files || p.Kind == Database })
 }
 
+// lostFound is a directory that the root of a file system may have.
+const lostFound = "lost+found"
+
 // mayStay are names in a data directory that are in the way of nothing.
-var mayStay = []string{"lost+found", journal.LockName, datadir.Restoring}
+var mayStay = []string{lostFound, journal.LockName, datadir.Restoring, restored}
+
+// restored is the name that the stage has while it is removed.
+const restored = datadir.Restoring + ".done"
 
 // emptyDataDir returns an error unless nothing in data_dir would be replaced or mixed with the backup.
 func (r *restoring) emptyDataDir() error {
@@ -138,17 +169,17 @@ func (r *restoring) emptyDataDir() error {
 	return nil
 }
 
-func (r *restoring) save() error {
+func (r *restoring) save(ctx context.Context) error {
 	data, err := json.Marshal(r.state)
 	if err != nil {
 		return err
 	}
-	return replaceFile(filepath.Join(r.stage, stateName), data)
+	return replaceFile(ctx, filepath.Join(r.stage, stateName), data)
 }
 
 // part restores one part.
 func (r *restoring) part(ctx context.Context, p *Part) error {
-	switch p.Kind {
+	switch p.Kind { // forConfig has refused others
 	case Images:
 		return r.images(ctx, p, r.stage)
 	case Postgres:
@@ -190,15 +221,26 @@ func (r *restoring) finish(ctx context.Context) error {
 	if err := datadir.Inspect(ctx, r.cfg, r.stage); err != nil {
 		return fmt.Errorf("what was restored cannot be used: %w", err)
 	}
+	for _, d := range datadir.Databases(r.cfg, r.stage) {
+		if d.What != socialPart || datadir.Lacks(d.Path) {
+			continue
+		}
+		if err := socialsqlite.EndCursors(ctx, d.Path); err != nil {
+			return err
+		}
+	}
 	entries, err := os.ReadDir(r.stage)
 	if err != nil {
+		return err
+	}
+	if err := r.durable(); err != nil {
 		return err
 	}
 	for _, e := range entries {
 		if e.Name() == stateName || e.Name() == stateName+".tmp" {
 			continue
 		}
-		if err := journal.SyncDir(r.stage); err != nil {
+		if err := step(ctx, "move "+e.Name()); err != nil {
 			return err
 		}
 		if err := os.Rename(filepath.Join(r.stage, e.Name()), filepath.Join(r.cfg.DataDir, e.Name())); err != nil {
@@ -208,9 +250,32 @@ func (r *restoring) finish(ctx context.Context) error {
 	if err := journal.SyncDir(r.cfg.DataDir); err != nil {
 		return err
 	}
-	// From here on servers start.
-	if err := os.RemoveAll(r.stage); err != nil {
+	if err := step(ctx, "moved all"); err != nil {
 		return err
 	}
-	return journal.SyncDir(r.cfg.DataDir)
+	// From here on servers start: a directory that has lost only its state would be in the way for ever.
+	done := filepath.Join(r.cfg.DataDir, restored)
+	if err := os.RemoveAll(done); err != nil {
+		return err
+	}
+	if err := os.Rename(r.stage, done); err != nil {
+		return err
+	}
+	if err := journal.SyncDir(r.cfg.DataDir); err != nil {
+		return err
+	}
+	if err := step(ctx, "released"); err != nil {
+		return err
+	}
+	return os.RemoveAll(done)
+}
+
+// durable makes the names of all restored files durable, before the first of them is in data_dir.
+func (r *restoring) durable() error {
+	return filepath.WalkDir(r.stage, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || !e.IsDir() {
+			return err
+		}
+		return journal.SyncDir(path)
+	})
 }

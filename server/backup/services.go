@@ -103,13 +103,16 @@ func (p *pacedWriter) Write(b []byte) (int, error) {
 
 // writeFile writes a file of a part by a function that gets a paced writer to it.
 func (r *run) writeFile(ctx context.Context, p *Part, name string, write func(io.Writer) error) error {
-	out, err := create(r.folder, name)
+	out, err := create(ctx, r.folder, name)
 	if err != nil {
 		return err
 	}
 	err = write(&pacedWriter{ctx, r.pace, out})
 	f, err := out.finish(err)
 	if err != nil {
+		return err
+	}
+	if err := step(ctx, "wrote "+name); err != nil {
 		return err
 	}
 	p.Files = append(p.Files, f)
@@ -122,6 +125,9 @@ func (r *restoring) readFile(ctx context.Context, p *Part, name string, do func(
 	f := p.file(name)
 	if f == nil {
 		return fmt.Errorf("the manifest names no file %s; restore another backup", name)
+	}
+	if err := step(ctx, "read "+name); err != nil {
+		return err
 	}
 	in, err := checked(r.folder, *f)
 	if err != nil {

@@ -60,9 +60,9 @@ type running struct {
 	stop func()
 }
 
-func start(t *testing.T, cfg configs.Config) *running {
+func start(t *testing.T, cfg configs.Config, options ...server.Option) *running {
 	t.Helper()
-	app, err := server.Open(t.Context(), cfg, server.WithRecallCache(0, 0), server.WithLogger(slog.New(slog.DiscardHandler)))
+	app, err := server.Open(t.Context(), cfg, append(options, server.WithRecallCache(0, 0), server.WithLogger(slog.New(slog.DiscardHandler)))...)
 	require.NoError(t, err)
 	s := httptest.NewServer(app.Handler)
 	stop := sync.OnceFunc(func() { s.Close(); assert.NoError(t, app.Close(context.WithoutCancel(t.Context()))) })
@@ -94,6 +94,14 @@ func (r *running) read(agent string) (ids []string) {
 	return ids
 }
 
+// picture returns an image of a width.
+func picture(t *testing.T, width int) []byte {
+	t.Helper()
+	var data bytes.Buffer
+	require.NoError(t, png.Encode(&data, image.NewGray(image.Rect(0, 0, width, 20))))
+	return data.Bytes()
+}
+
 // fill stores items, a profile, a version of the ranking, posts and follows, and returns the posts.
 func (r *running) fill(authors, readers int) (posts []string) {
 	r.t.Helper()
@@ -107,10 +115,8 @@ func (r *running) fill(authors, readers int) (posts []string) {
 	_, err = admin.PutProfile(ctx, "reader_0", feed.Profile{MutedAuthors: []string{"nobody"}})
 	require.NoError(r.t, err)
 	for i := range authors {
-		var picture bytes.Buffer
-		require.NoError(r.t, png.Encode(&picture, image.NewGray(image.Rect(0, 0, 40+i, 20))))
 		post, err := r.agent(fmt.Sprintf("author_%d", i)).CreatePost(ctx, client.NewPost{
-			Caption: "A post\twith a tab, a \\ and a\nline", Images: []client.NewImage{{Data: picture.Bytes()}},
+			Caption: "A post\twith a tab, a \\ and a\nline", Images: []client.NewImage{{Data: picture(r.t, 40+i)}},
 		})
 		require.NoError(r.t, err)
 		posts = append(posts, post.ID)

@@ -59,7 +59,7 @@ func (r *run) timelines(ctx context.Context, from timelineReader, p *Part) error
 	if err != nil {
 		return err
 	}
-	out, err := create(r.folder, timelinesName)
+	out, err := create(ctx, r.folder, timelinesName)
 	if err != nil {
 		return err
 	}

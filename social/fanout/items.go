@@ -75,7 +75,7 @@ func (f *Fanout) writeItems(ctx context.Context, ids []string, posts []social.Po
 	var which []int
 	for i := range posts {
 		p := &posts[i]
-		if p.ID == "" || p.Deleted || !p.Audience.Public || p.NotRecommended {
+		if !hasItem(p) {
 			if err := f.d.Items.Remove(ctx, ids[i]); err != nil && !errors.Is(err, feed.ErrNotFound) {
 				errs[i] = waits(fmt.Errorf("remove the item: %w", err))
 			}

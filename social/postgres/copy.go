@@ -86,8 +86,31 @@ func (s *Store) ReadAll(ctx context.Context, do func(*Snapshot) error) error {
 		if snapshot.Tables, err = tablesOf(ctx, tx, v.Found); err != nil {
 			return reason(err)
 		}
+		if err := s.unmigrated(ctx, tx, snapshot); err != nil {
+			return err
+		}
 		return do(snapshot)
 	})
+}
+
+// unmigrated locks the tables of a snapshot, so that no migration changes them while they are read, and returns
+// an error if one has since the snapshot was taken: a table that was written anew has no rows in it.
+func (s *Store) unmigrated(ctx context.Context, tx pgx.Tx, of *Snapshot) error {
+	names := make([]string, len(of.Tables))
+	for i, t := range of.Tables {
+		names[i] = pgx.Identifier{t.Name}.Sanitize()
+	}
+	if _, err := tx.Exec(ctx, `LOCK TABLE `+strings.Join(names, ", ")+` IN ACCESS SHARE MODE`); err != nil {
+		return fmt.Errorf("postgres: %w", reason(err))
+	}
+	now, err := newQuerying(ctx, s.db.pool).usable()
+	if err != nil {
+		return fmt.Errorf("postgres: %w", reason(err))
+	}
+	if now.Found != of.Version {
+		return errors.New("postgres: the tables were migrated meanwhile; run it again")
+	}
+	return nil
 }
 
 // tablesOf returns the tables of a version that are copied.
@@ -137,7 +160,10 @@ func (s *Snapshot) Sequences(ctx context.Context) (map[string]int64, error) {
 var ErrNotEmpty = errors.New("the database of postgres.url is not empty")
 
 // madeByMigrations are tables that have a row after the migrations.
-var madeByMigrations = []string{"freshet_schema", "changes_state"}
+var madeByMigrations = []string{"freshet_schema", changesState}
+
+// changesState is the table that says which cursors of changes are valid.
+const changesState = "changes_state"
 
 // CheckEmpty returns [ErrNotEmpty], with what to do, unless the database has no tables, or tables of this
 // version that are empty.
@@ -182,10 +208,16 @@ func (s *Store) Fill(ctx context.Context, version int64, tables []Table, sequenc
 			if _, err := tx.Exec(ctx, `SELECT set_config(name, '0', true) `+limits); err != nil {
 				return err
 			}
+			if err := sameTables(ctx, tx, version, tables); err != nil {
+				return err
+			}
 			for _, t := range tables {
 				if err := fillTable(ctx, tx, t, read); err != nil {
 					return fmt.Errorf("table %s: %w", t.Name, err)
 				}
+			}
+			if err := endCursors(ctx, tx, tables); err != nil {
+				return err
 			}
 			for name, last := range sequences {
 				table, column, _ := strings.Cut(name, ".")
@@ -206,6 +238,39 @@ func (s *Store) Fill(ctx context.Context, version int64, tables []Table, sequenc
 		}
 	}
 	return nil
+}
+
+// sameTables returns an error unless tables are those of a version, with all their columns: others in the
+// database are not its own.
+func sameTables(ctx context.Context, tx pgx.Tx, version int64, tables []Table) error {
+	known, err := tablesOf(ctx, tx, version)
+	if err != nil {
+		return err
+	}
+	columns := map[string][]string{}
+	for _, t := range known {
+		columns[t.Name] = slices.Sorted(slices.Values(t.Columns))
+	}
+	for _, t := range tables {
+		if !slices.Equal(columns[t.Name], slices.Sorted(slices.Values(t.Columns))) {
+			return fmt.Errorf("the copy has a table %q with columns that tables of version %d have not", t.Name, version)
+		}
+		delete(columns, t.Name)
+	}
+	for name := range columns {
+		return fmt.Errorf("the copy lacks the table %s", name)
+	}
+	return nil
+}
+
+// endCursors ends all cursors of changes: those handed out after the copy was made name changes of another
+// history. The next server to start renews them, because the table is not the one that the row names.
+func endCursors(ctx context.Context, tx pgx.Tx, tables []Table) error {
+	if !slices.ContainsFunc(tables, func(t Table) bool { return t.Name == changesState }) {
+		return nil
+	}
+	_, err := tx.Exec(ctx, `UPDATE `+changesState+` SET home = ''`)
+	return err
 }
 
 func fillTable(ctx context.Context, tx pgx.Tx, t Table, read func(Table, func(io.Reader) error) error) error {

@@ -109,6 +109,7 @@ var checks = []check{
 	{"Posts/counts", counts},
 	{"Posts/ids of every character", oddIDs},
 	{"Posts/of one second", oneSecond},
+	{"Posts/public ones", publicPosts},
 	{"Moderation/hold, remove, restore", holds},
 	{"Moderation/suspensions", suspensions},
 	{"Moderation/what moderators read, audit log", audits},

@@ -2698,6 +2698,36 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/jobs/rederive": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Update the data derived from all posts
+         * @description Makes lists and items agree with the posts, as after a restoration of one of them, step by step: the first call
+         *     drops the lists, which are built again when they are read; the following calls enqueue jobs that make the items of
+         *     public posts again, and remove items that belong to none. Call it with the `next_cursor` of each answer until that
+         *     is null; `freshet jobs rederive --all` does so. A call can be repeated.
+         */
+        post: operations["rederive"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/jobs/{id}": {
         parameters: {
             query?: never;
@@ -6144,6 +6174,40 @@ export interface components {
             /** @constant */
             msg: "success";
             data: components["schemas"]["PostJobsAnswerData"];
+        };
+        RederiveRequest: {
+            /**
+             * @description The `next_cursor` of the previous call. Empty for the first.
+             * @default
+             */
+            cursor?: string;
+            /**
+             * Format: int64
+             * @description How many posts or items this call reads.
+             * @default 500
+             */
+            limit?: number;
+        };
+        RederiveAnswerData: {
+            /**
+             * Format: int64
+             * @description Public posts whose items are made again.
+             */
+            posts: number;
+            /**
+             * Format: int64
+             * @description Items that belong to no public post, and are removed.
+             */
+            items: number;
+            /** @description The `cursor` for the next call. Null after the last one. */
+            next_cursor: string | null;
+        };
+        RederiveAnswer: {
+            /** @constant */
+            code: 0;
+            /** @constant */
+            msg: "success";
+            data: components["schemas"]["RederiveAnswerData"];
         };
         GetConfigDiffAnswerData: {
             changes: components["schemas"]["ConfigChange"][];
@@ -11022,6 +11086,55 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["WrongType"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    rederive: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 4 KiB. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RederiveRequest"];
+            };
+        };
+        responses: {
+            /** @description What this call has enqueued. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["CallID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RederiveAnswer"];
+                };
+            };
+            /** @description The body is invalid. Do not retry the call unchanged. */
+            400: {
+                headers: {
+                    "X-Request-ID": components["headers"]["CallID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
             500: components["responses"]["Internal"];

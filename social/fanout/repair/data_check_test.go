@@ -221,3 +221,27 @@ func TestRedisDown(t *testing.T) {
 	assert.True(t, s.late.Incomplete())
 	assert.False(t, s.late.HasOldData(), "it is not known to be another")
 }
+
+// TestDistrustedListsDropped distrusts lists that are right: until a server has dropped them, timelines are
+// read from the social store; then the data is right again.
+func TestDistrustedListsDropped(t *testing.T) {
+	t.Parallel()
+	client, prefix := testenv.Redis(t)
+	a, b := newServer(t, client, prefix), newServer(t, client, prefix)
+	a.restored.Begin(t.Context())
+	b.restored.Begin(t.Context())
+	a.list()
+	require.NoError(t, a.restored.stamps.Distrust(t.Context()))
+	for _, s := range []*server{a, b} {
+		s.restored.Check(t.Context())
+		assert.True(t, s.late.Incomplete())
+	}
+	assert.True(t, a.there())
+	a.restored.Begin(t.Context())
+	assert.False(t, a.there())
+	assert.False(t, a.late.Incomplete())
+	a.list()
+	b.restored.Begin(t.Context())
+	assert.True(t, b.right())
+	assert.False(t, b.late.Incomplete())
+}

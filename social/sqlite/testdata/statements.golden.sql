@@ -1396,6 +1396,9 @@ SELECT p.id FROM reported k JOIN posts p ON p.id = k.object WHERE p.gone = 0 AND
 -- promotionColumns
 SELECT id, item, starts, ends, weight, tags, langs FROM promotions WHERE id = ?;
 
+-- publicText
+SELECT id, gone = 0 AND reach = 2 FROM posts WHERE id > ? ORDER BY id LIMIT +?;
+
 -- pullSources
 SELECT k.key, p.author, p.created_at, p.id FROM (SELECT value AS key FROM json_each(@keys)) k
 		CROSS JOIN posts p ON p.seq IN (SELECT q.seq FROM posts q WHERE q.gone = 0 AND q.reach = 2 AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = @reader AND b.other = q.author) AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = q.author AND b.other = @reader)

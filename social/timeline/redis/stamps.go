@@ -138,6 +138,18 @@ func (s *Stamps) Adopt(ctx context.Context, now time.Time, list []Stamp) (adopte
 	return adopted, contractError("adopt stamps", err)
 }
 
+// Distrust makes servers drop all lists and cached cards, as they do after an old snapshot of Redis was
+// restored: their data is not what the stamps name. Until a server has done so, timelines are read from the
+// social store.
+func (s *Stamps) Distrust(ctx context.Context) error {
+	pipe := s.client.Pipeline()
+	for _, key := range s.keys {
+		pipe.Set(ctx, key, "distrusted 0 0", timeline.TTL)
+	}
+	_, err := pipe.Exec(ctx)
+	return contractError("distrust lists", err)
+}
+
 // each runs a script on keys, each with its own arguments, in one pipeline and returns the first
 // error.
 func (s *Stamps) each(ctx context.Context, keys []string, script *redis.Script, args [][]any) ([]*redis.Cmd, error) {
