@@ -192,7 +192,7 @@ func TestMemoTriggers(t *testing.T) {
 	// Cards do not depend on these.
 	others := []string{
 		"audit", "moderated", "moderated_circles", "reported", "reports", // what is hidden is in posts and removals
-		"changes", "changes_state", "files", "inboxes", "notifications", "freshet_migrations", "freshet_schema", "freshet_settings", "invitations", "post_counts", "post_keys", "promotions", "public_authors",
+		"changes", "changes_state", "export_parts", "exports", "files", "inboxes", "notifications", "freshet_migrations", "freshet_schema", "freshet_settings", "invitations", "post_counts", "post_keys", "promotions", "public_authors",
 		"refusals", "reply_mentions", "revived", "suggestions", "touched", "touched_state",
 	}
 	for _, column := range columnsOf(t, "text", "bigint", "boolean", "smallint", "integer", "ARRAY", "double precision", "xid8") {

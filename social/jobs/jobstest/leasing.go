@@ -311,7 +311,7 @@ func notKept(e *env) {
 		require.Equal(e.t, jobs.Completed, j.State)
 		require.True(e.t, j.Kind.Retained(), j.Kind)
 	}
-	require.Len(e.t, left, len(jobs.Kinds())-5)
+	require.Len(e.t, left, len(jobs.Kinds())-6)
 	require.Equal(e.t, []string{"post:b"}, keys(e.lease(10)))
 	e.mark(jobs.Spec{Kind: jobs.Index, Key: "post:a"})
 	require.Equal(e.t, []string{"post:a"}, keys(e.lease(10)), "and marked again")
