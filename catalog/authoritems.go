@@ -29,7 +29,7 @@ func (w AuthorItems) Erase(ctx context.Context, author string) error {
 	if w.List == nil {
 		return nil
 	}
-	_, err := removing{w.List, w.Items, 0, func(it feed.Item) bool { return it.AuthorID == author }}.run(ctx, Selection{Author: author, Limit: authorItemsBatch})
+	_, _, err := removing{list: w.List, items: w.Items, match: func(it feed.Item) bool { return it.AuthorID == author }}.run(ctx, Selection{Author: author, Limit: authorItemsBatch})
 	return err
 }
 
@@ -62,14 +62,15 @@ type removing struct {
 	list  Lister
 	items Writer
 	pause time.Duration // between two pages, for other writers
+	most  int           // it ends when it has removed as many, after the page; 0 means no limit
 	match func(feed.Item) bool
 }
 
 // run removes, page by page, the items that still match when they are removed. It returns their
-// number, also if an error ends it early. It continues past items that cannot be removed, and
-// its error names the first of them. An item that another writer has already removed is not an
-// error.
-func (r removing) run(ctx context.Context, s Selection) (removed int, err error) {
+// number, also if an error ends it early, and whether it has ended at its limit. It continues past items
+// that cannot be removed, and its error names the first of them. An item that another writer has already
+// removed is not an error.
+func (r removing) run(ctx context.Context, s Selection) (removed int, more bool, err error) {
 	stuck, first := 0, error(nil)
 	defer func() {
 		if stuck > 0 {
@@ -79,7 +80,7 @@ func (r removing) run(ctx context.Context, s Selection) (removed int, err error)
 	for {
 		page, err := r.list.List(ctx, s)
 		if err != nil {
-			return removed, err
+			return removed, false, err
 		}
 		ids := convert.Each(page.Items, func(d feed.Doc) string { return d.ID })
 		all, err := r.items.Update(ctx, ids, r.change)
@@ -91,11 +92,14 @@ func (r removing) run(ctx context.Context, s Selection) (removed int, err error)
 			}
 		}
 		if err != nil || page.Next == "" {
-			return removed, err
+			return removed, false, err
+		}
+		if r.most > 0 && removed >= r.most {
+			return removed, true, nil
 		}
 		s.Cursor = page.Next
 		if err := periodic.Pause(ctx, r.pause); err != nil {
-			return removed, err
+			return removed, false, err
 		}
 	}
 }

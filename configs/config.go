@@ -54,6 +54,7 @@ type Config struct {
 	Recall        Recall        `key:"recall"`
 	Ranking       feed.Ranking  `key:"ranking" help:"the ranking that a new system starts with, as changes to the default: scale=48h,weight=0.2; \"freshet ranking set --help\" has the names"`
 	Popularity    Popularity    `key:"popularity"`
+	Learning      Learning      `key:"learning"`
 	Dedup         Dedup         `key:"dedup"`
 	Sessions      Sessions      `key:"sessions"`
 	Impressions   Impressions   `key:"impressions"`
@@ -63,6 +64,7 @@ type Config struct {
 	Timeline      Timeline      `key:"timeline"`
 	Changes       Changes       `key:"changes"`
 	Notifications Notifications `key:"notifications"`
+	Reports       Reports       `key:"reports"`
 	Home          Home          `key:"home"`
 	Media         Media         `key:"media"`
 	Postgres      Postgres      `key:"postgres"`
@@ -115,6 +117,11 @@ type JWT struct {
 // Popularity configures how clicks and likes are counted.
 type Popularity struct {
 	HalfLives []string `key:"half_lives" help:"half-lives of live popularity that are kept: 2h and 2d, and any of 1h, 6h, 1d and 7d, which the ranking may then weight"`
+}
+
+// Learning configures what is learned about readers from their acts.
+type Learning struct {
+	Retention time.Duration `key:"retention" help:"how long after a reader's last act what was learned about them is kept; 0: for ever"`
 }
 
 // Catalog configures the storage of items and profiles.
@@ -224,6 +231,7 @@ func Default() Config {
 		Recall:     Recall{From: FromElasticsearch, N: 500},
 		Ranking:    feed.DefaultRanking(),
 		Popularity: Popularity{HalfLives: []string{"2h", "2d"}},
+		Learning:   Learning{Retention: 365 * 24 * time.Hour},
 		Dedup: Dedup{
 			WindowDays: 7, FalsePositiveRate: 0.01, DailyCapacity: 1_000_000, Shards: 1,
 			WhenExhausted: ExhaustedStop, OnFailure: FailOpen,
@@ -235,6 +243,7 @@ func Default() Config {
 		Timeline:      Timeline{Cap: 500, CelebrityAt: 1000},
 		Changes:       Changes{Retention: 72 * time.Hour},
 		Notifications: Notifications{Retention: 90 * 24 * time.Hour, Most: 500},
+		Reports:       Reports{Retention: 365 * 24 * time.Hour},
 		Home:          Home{Pattern: feed.DefaultPattern},
 		Media:         Media{Memory: 1200},
 		Jobs:          Jobs{Workers: 8},

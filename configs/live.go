@@ -50,6 +50,7 @@ var effects = map[string]effect{
 	"recall.n":                  atRestart,
 	"ranking":                   atRestart, // used when a system starts with empty stores, and never after
 	"popularity.half_lives":     atRestart,
+	"learning.retention":        atRestart,
 	"dedup.window_days":         atRestart,
 	"dedup.false_positive_rate": atRestart,
 	"dedup.daily_capacity":      atRestart,
@@ -65,6 +66,7 @@ var effects = map[string]effect{
 	"changes.retention":         atRestart,
 	"notifications.retention":   atRestart,
 	"notifications.most":        atRestart,
+	"reports.retention":         atRestart,
 	"home.pattern":              atRestart,
 	"media.url":                 atRestart,
 	"media.memory":              atReload,

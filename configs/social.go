@@ -45,6 +45,11 @@ type Erasures struct {
 	File string `key:"file" help:"file to which the id of each erased agent is appended before it is erased, for freshet restore --erased; not in data_dir; empty: none"`
 }
 
+// Reports configures what agents report to moderators.
+type Reports struct {
+	Retention time.Duration `key:"retention" help:"how long reports are kept after they were decided; 0: for ever"`
+}
+
 // Home configures the mix of the home feed.
 type Home struct {
 	Pattern string `key:"pattern" help:"which source fills each position of home: five_percent or every_tenth (of 20 or 10 positions the 9th is promoted), or one letter a position, repeated: C (posts by people whom the reader follows), T (trending and discovered items in turn), P (promoted items)"`

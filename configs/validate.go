@@ -164,7 +164,17 @@ func (c Config) checkHalfLives(p *Problems) {
 	}
 }
 
+// minPersonal is the least time that what is learned, and reports, are kept, for the same reason.
+const minPersonal = 24 * time.Hour
+
 func (c Config) checkRetention(p *Problems) {
+	personal := func(key string, keep time.Duration) {
+		if keep != 0 && keep < minPersonal {
+			p.add(key, "must be 0 (for ever) or at least %s, not %s", minPersonal, keep)
+		}
+	}
+	personal("learning.retention", c.Learning.Retention)
+	personal("reports.retention", c.Reports.Retention)
 	const key = "catalog.retention"
 	switch keep := c.Catalog.Retention; {
 	case keep == 0:

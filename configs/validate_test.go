@@ -26,13 +26,15 @@ func TestValidateRefuses(t *testing.T) {
 		key      string
 		says     string
 	}{
-		"addr without a port":      {change: func(c *C) { c.Server.Addr = "127.0.0.1" }, key: "server.addr", says: "host:port"},
-		"addr of IPv6 alone":       {change: func(c *C) { c.Server.Addr = "::" }, key: "server.addr", says: "[::1]:8080"},
-		"addr with a big port":     {change: func(c *C) { c.Server.Addr = "127.0.0.1:70000" }, key: "server.addr", says: "host:port"},
-		"no request timeout":       {change: func(c *C) { c.Server.RequestTimeout = 0 }, key: "server.request_timeout", says: "1ms to 30s, not 0s"},
-		"negative shutdown":        {change: func(c *C) { c.Server.ShutdownTimeout = -1 }, key: "server.shutdown_timeout"},
-		"negative retention":       {change: func(c *C) { c.Catalog.Retention = -time.Hour }, key: "catalog.retention", says: "0 (items stay) or at least 1h0m0s, not -1h0m0s"},
-		"retention without a unit": {change: func(c *C) { c.Catalog.Retention = 72 }, key: "catalog.retention", says: "at least 1h0m0s, not 72ns"},
+		"addr without a port":         {change: func(c *C) { c.Server.Addr = "127.0.0.1" }, key: "server.addr", says: "host:port"},
+		"addr of IPv6 alone":          {change: func(c *C) { c.Server.Addr = "::" }, key: "server.addr", says: "[::1]:8080"},
+		"addr with a big port":        {change: func(c *C) { c.Server.Addr = "127.0.0.1:70000" }, key: "server.addr", says: "host:port"},
+		"no request timeout":          {change: func(c *C) { c.Server.RequestTimeout = 0 }, key: "server.request_timeout", says: "1ms to 30s, not 0s"},
+		"negative shutdown":           {change: func(c *C) { c.Server.ShutdownTimeout = -1 }, key: "server.shutdown_timeout"},
+		"negative retention":          {change: func(c *C) { c.Catalog.Retention = -time.Hour }, key: "catalog.retention", says: "0 (items stay) or at least 1h0m0s, not -1h0m0s"},
+		"retention without a unit":    {change: func(c *C) { c.Catalog.Retention = 72 }, key: "catalog.retention", says: "at least 1h0m0s, not 72ns"},
+		"learned data without a unit": {change: func(c *C) { c.Learning.Retention = 365 }, key: "learning.retention", says: "0 (for ever) or at least 24h0m0s, not 365ns"},
+		"reports kept for an hour":    {change: func(c *C) { c.Reports.Retention = time.Hour }, key: "reports.retention", says: "at least 24h0m0s, not 1h0m0s"},
 		"retention of a foreign index": {services: true, change: func(c *C) {
 			c.Catalog.Retention, c.Elasticsearch.ManageIndex = time.Hour, false
 		}, key: "catalog.retention", says: "elasticsearch.manage_index: false"},

@@ -63,6 +63,24 @@ func (l *Learning) IsZero() bool {
 // Erase deletes everything and rejects acts from before now.
 func (l *Learning) Erase(now time.Time) { *l = Learning{Erased: now.UnixMicro()} }
 
+// Expire removes what is too old at a moment, and reports whether it did: everything, if the latest act is
+// keep ago or longer (0 means never), and the acts that are remembered if all of them are too old. When the
+// reader was erased stays.
+func (l *Learning) Expire(now time.Time, keep time.Duration) bool {
+	idle := time.Duration(now.Unix()-l.At) * time.Second
+	switch {
+	case l.At == 0:
+		return false
+	case keep > 0 && idle >= keep:
+		*l = Learning{Erased: l.Erased}
+		return true
+	case idle >= RememberActsDays*24*time.Hour && len(l.Acts) > 0:
+		l.Acts = nil
+		return true
+	}
+	return false
+}
+
 // Learned returns the features that count for the reader.
 func (l *Learning) Learned() Learned {
 	return Learned{At: l.At, Features: slices.Clone(l.Features[:min(len(l.Features), MaxLearned)])}

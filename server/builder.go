@@ -15,6 +15,7 @@ import (
 	"github.com/freshet/freshet/server/health"
 	"github.com/freshet/freshet/server/itemindex"
 	"github.com/freshet/freshet/server/livesettings"
+	"github.com/freshet/freshet/server/retention"
 	"github.com/freshet/freshet/server/rlimit"
 )
 
@@ -85,8 +86,10 @@ type builder struct {
 	checks   health.Checks
 	files    []string                    // open databases in data_dir
 	writable func(context.Context) error // checks the journal of impressions; nil if they are in Redis
-	drain    func(context.Context)       // called before anything is closed; nil if there is nothing to drain
-	closers  []closer                    // in the order of opening
+	purges   []retention.Task            // of the files of this process
+	purger   *retention.Purger
+	drain    func(context.Context) // called before anything is closed; nil if there is nothing to drain
+	closers  []closer              // in the order of opening
 	closing  sync.Once
 	fatal    chan error // gets the first reason why a running server must end; has room for it
 }

@@ -39,6 +39,7 @@ type catalogs struct {
 	items    catalog.Catalog // with all layers in front of it except posts
 	contents contents        // of items, bypassing the caches
 	agents   sampler
+	learned  catalog.LearnedAges
 	groups   catalog.Groups // of removed items; nil without Redis in front of Elasticsearch
 	rankings ranking.Store
 	recall   recall.Source // the source behind shared
@@ -103,7 +104,7 @@ func (b *builder) elasticBackend(c clients) catalogs {
 	index := catalogelastic.New(c.elastic, where)
 	source := recallelastic.New(c.elastic, recallelastic.Config{Index: where.Index, Schema: where.Schema, Logger: b.log})
 	s := catalogs{
-		items: index, contents: index, agents: index, rankings: rankingelastic.New(c.elastic, where.Index),
+		items: index, contents: index, agents: index, learned: index, rankings: rankingelastic.New(c.elastic, where.Index),
 		recall: source, popular: source, coRead: coRead, live: live, folding: index,
 	}
 	if live != nil {
@@ -150,8 +151,9 @@ func (b *builder) fileBackend(ctx context.Context) (catalogs, error) {
 	if err != nil {
 		return catalogs{}, fmt.Errorf("build the recall index from the catalog: %w", err)
 	}
+	b.purgeFile("popularity", synced.Purge)
 	return catalogs{
-		items: lru.New(synced), contents: file, agents: file, groups: file, readers: acted, rankings: rankingsqlite.New(file.File()),
+		items: lru.New(synced), contents: file, agents: file, learned: file, groups: file, readers: acted, rankings: rankingsqlite.New(file.File()),
 		recall: source, popular: source, indexed: synced,
 	}, nil
 }

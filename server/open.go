@@ -136,7 +136,7 @@ func (a *App) start(ctx context.Context, cfg engine.Config, tracing *telemetry.T
 		}
 	}
 	a.startTrending(ctx, a.trending, a.stores.indexed != nil)
-	a.startRetention(ctx, a.clients, a.stores, a.Catalog)
+	a.startPurger(ctx, a.clients, a.stores, a.network, a.Catalog)
 	a.startFolding(ctx, a.stores.folding)
 	return nil
 }

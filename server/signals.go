@@ -126,6 +126,7 @@ func (b *builder) coReadStore(ctx context.Context, c clients, store *coreadredis
 		return nil, err
 	}
 	b.onClose("file of co-readers", file.Close)
+	b.purgeFile("co_readers", file.Purge)
 	return file, nil
 }
 
@@ -152,6 +153,7 @@ func (b *builder) openCounts(ctx context.Context, c clients) (events.Store, erro
 		return nil, err
 	}
 	b.onClose("file of counts", func(context.Context) error { return file.Close() })
+	b.purgeFile("counts", file.Purge)
 	return file, nil
 }
 

@@ -33,9 +33,6 @@ import (
 // measureEvery is the pause between two measurements of the queue.
 const measureEvery = 10 * time.Second
 
-// purgeEvery is the pause between two purges of expired tombstones.
-const purgeEvery = 10 * time.Minute
-
 // SocialStore is a social store with its queue.
 type SocialStore interface {
 	social.Store
@@ -73,7 +70,7 @@ func (b *builder) openPosts(ctx context.Context, c clients, s catalogs) (*posts,
 	options := social.Options{
 		Clock: b.clock, QueueClock: b.queueClock, CelebrityAt: b.cfg.Timeline.CelebrityAt, CelebrityUntil: b.cfg.Timeline.CelebrityUntil(),
 		KeepJobs:    b.cfg.UsesPostgres(), // lists are in Redis, see openLists
-		KeepChanges: b.cfg.Changes.Retention, KeepNotifications: b.cfg.Notifications.Retention, MostNotifications: b.cfg.Notifications.Most,
+		KeepReports: b.cfg.Reports.Retention, KeepChanges: b.cfg.Changes.Retention, KeepNotifications: b.cfg.Notifications.Retention, MostNotifications: b.cfg.Notifications.Most,
 	}
 	var l listStores // opened below, before anything is written
 	options.Notified = func(agents []string) { l.wakes.Send(timeline.Wake{Agents: agents}) }
@@ -227,12 +224,6 @@ func (b *builder) startSocial(ctx context.Context, n *network, personal []person
 	}
 	b.background(ctx, "promotions", n.promotions.Run)
 	b.background(ctx, "streams", n.watcher.Run)
-	b.background(ctx, "purges", func(ctx context.Context) {
-		for range periodic.Every(ctx, purgeEvery) {
-			social.PurgeAll(ctx, n.store, b.log)
-			n.exports.Expire(ctx)
-		}
-	})
 	n.firstCheck(ctx)
 	b.background(ctx, "watch of lists", func(ctx context.Context) {
 		for range periodic.Every(ctx, repair.CheckEvery) {

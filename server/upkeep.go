@@ -11,23 +11,59 @@ import (
 	"github.com/freshet/freshet/internal/rediskeys"
 	"github.com/freshet/freshet/recall/replica"
 	"github.com/freshet/freshet/server/clocks"
+	"github.com/freshet/freshet/server/retention"
+	"github.com/freshet/freshet/social"
 )
 
-// startRetention removes items that are older than the retention. One of several servers makes
-// each sweep.
-func (b *builder) startRetention(ctx context.Context, c clients, s stores, items catalog.Catalog) {
-	if b.cfg.Catalog.Retention == 0 {
-		return
-	}
-	cfg := catalog.RetentionConfig{Keep: b.cfg.Catalog.Retention, Logger: b.log}
-	cfg.Now = func(context.Context) (time.Time, error) { return b.clock(), nil }
+// purgeRows is about how many rows of each kind the store of posts removes at a time.
+const purgeRows = 10_000
+
+// startPurger removes, in one loop, what has expired in all stores. What servers share, one of them removes.
+func (b *builder) startPurger(ctx context.Context, c clients, s stores, n *network, items catalog.Catalog) {
+	now := func(context.Context) (time.Time, error) { return b.clock(), nil }
+	var turn func(context.Context) (bool, error)
 	if c.redis != nil {
-		cfg.Now = clocks.Earlier(b.clock, c.redis)
-		if s.indexed == nil {
-			cfg.Turn = rediskeys.Turn(c.redis, rediskeys.For(c.redis, b.cfg.Redis.KeyPrefix).RetentionLease(), catalog.SweepEvery)
-		}
+		now = clocks.Earlier(b.clock, c.redis)
+		turn = rediskeys.Turn(c.redis, rediskeys.For(c.redis, b.cfg.Redis.KeyPrefix).RetentionLease(), retention.Every)
 	}
-	b.background(ctx, "retention", catalog.NewRetention(s.contents, items, cfg).Run)
+	tasks := b.purges
+	if n != nil {
+		tasks = append(tasks, retention.Task{Name: "posts", Step: purgeSocial(n.store), Own: !b.cfg.UsesPostgres()})
+		tasks = append(tasks, retention.Task{Name: "exports", Step: counting("exports", n.exports.Expire), Own: !b.cfg.UsesPostgres()})
+	}
+	ownCatalog := s.indexed != nil
+	if b.cfg.Catalog.Retention > 0 {
+		old := catalog.NewRetention(s.contents, items, catalog.RetentionConfig{Keep: b.cfg.Catalog.Retention, Now: now})
+		tasks = append(tasks, retention.Task{Name: "items", Step: counting("items", old.Sweep), Own: ownCatalog})
+	}
+	learned := catalog.NewLearnedRetention(s.learned, items, catalog.RetentionConfig{Keep: b.cfg.Learning.Retention, Now: now})
+	tasks = append(tasks, retention.Task{Name: "learned data", Step: counting("learned", learned.Step), Own: ownCatalog})
+	b.purger = retention.New(turn, b.log, tasks...)
+	b.background(ctx, "purges", b.purger.Run)
+}
+
+// purgeSocial removes what has expired in the store of posts.
+func purgeSocial(store social.Upkeep) func(context.Context) (map[string]int, bool, error) {
+	return func(ctx context.Context) (map[string]int, bool, error) {
+		removed, err := store.Purge(ctx, purgeRows)
+		return removed, removed.Total() >= purgeRows, err
+	}
+}
+
+// counting names what a step removes.
+func counting(what string, step func(context.Context) (int, bool, error)) func(context.Context) (map[string]int, bool, error) {
+	return func(ctx context.Context) (map[string]int, bool, error) {
+		n, more, err := step(ctx)
+		return map[string]int{what: n}, more, err
+	}
+}
+
+// purgeFile adds a file of this process to what the purger looks at.
+func (b *builder) purgeFile(what string, purge func(context.Context, time.Time) (int, error)) {
+	b.purges = append(b.purges, retention.Task{Name: what, Own: true, Step: counting(what, func(ctx context.Context) (int, bool, error) {
+		n, err := purge(ctx, b.clock())
+		return n, false, err
+	})})
 }
 
 // startCopy keeps the copy of the index that recall uses. It does nothing if it uses none.

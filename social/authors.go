@@ -2,7 +2,6 @@ package social
 
 import (
 	"context"
-	"log/slog"
 	"slices"
 	"time"
 
@@ -160,9 +159,9 @@ func PulledOf(readers []string, found map[string]Pulled) []Pulled {
 
 // Upkeep removes expired data from a store and checks that the store works.
 type Upkeep interface {
-	// Purge removes expired tombstones, idempotency keys and promotions, at most about n of each,
-	// and returns how many.
-	Purge(ctx context.Context, n int) (int, error)
+	// Purge removes what has expired, at most about n rows of each kind, and returns how many rows of
+	// which kinds it has removed. What is expired is decided by the clock of the store.
+	Purge(ctx context.Context, n int) (Purged, error)
 	// PublicPosts reads the n posts whose ids follow an id, and returns the ids of those that are public, and
 	// the last id that it has read: "" if there are no more posts.
 	PublicPosts(ctx context.Context, after string, n int) (ids []string, last string, err error)
@@ -170,19 +169,20 @@ type Upkeep interface {
 	Ping(ctx context.Context) error
 }
 
-// purgeRows is the n of each call of Purge.
-const purgeRows = 10_000
+// Purged is the number of rows that were removed of each kind; those without any are left out.
+type Purged map[string]int
 
-// PurgeAll purges a store until nothing that has expired is left. It logs an error and stops; the
-// next call tries again.
-func PurgeAll(ctx context.Context, store Upkeep, log *slog.Logger) {
-	for {
-		n, err := store.Purge(ctx, purgeRows)
-		if err != nil && ctx.Err() == nil {
-			log.WarnContext(ctx, "tombstones cannot be removed", "error", err)
-		}
-		if err != nil || n < purgeRows {
-			return
-		}
+// Add counts n more rows of a kind.
+func (p Purged) Add(kind string, n int) {
+	if n > 0 {
+		p[kind] += n
 	}
+}
+
+// Total returns the number of rows of all kinds.
+func (p Purged) Total() (n int) {
+	for _, of := range p {
+		n += of
+	}
+	return n
 }

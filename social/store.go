@@ -57,6 +57,9 @@ type Options struct {
 	// whatever there is of others, and then of one actor a tenth at most.
 	KeepNotifications time.Duration
 	MostNotifications int
+	// KeepReports is how long the reports about an object are kept after they were decided; 0 keeps them.
+	// Open ones stay.
+	KeepReports time.Duration
 	// Notified is called after a write that may have changed the notifications of some agents, or what
 	// they have seen of them. It must not block. Nil means that nobody is told.
 	Notified func(agents []string)

@@ -20,6 +20,8 @@ import (
 var (
 	_ catalog.Lister = (*Catalog)(nil)
 	_ catalog.Census = (*Catalog)(nil)
+
+	_ catalog.LearnedAges = (*Catalog)(nil)
 )
 
 // List implements [catalog.Lister]. An index whose documents have no field for their

@@ -30,6 +30,8 @@ var (
 	_ catalog.Catalog = (*Catalog)(nil)
 	_ catalog.Scanner = (*Catalog)(nil)
 	_ catalog.Groups  = (*Catalog)(nil)
+
+	_ catalog.LearnedAges = (*Catalog)(nil)
 )
 
 // Open opens the file at path, as [sqlitefile.Schema.Open] does.

@@ -18,6 +18,7 @@ import (
 //   - models: long random models and replays of real networks
 //   - pages: details of pages in a browser
 //   - s3: images in a real S3 bucket
+//   - years: 14 months of compressed time, after which nothing grows
 //
 // These tests take minutes. ".ci/run --full" runs all of them, ".ci/run" none.
 func Full(t testing.TB, part string) {

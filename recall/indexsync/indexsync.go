@@ -4,6 +4,7 @@ package indexsync
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
@@ -83,6 +84,26 @@ func (c *Catalog) Count(ctx context.Context, acts []popularity.Act) error {
 		c.index.SetCounts(changed)
 	}
 	return err
+}
+
+// purger is a store of live popularity from which expired acts are removed by a call.
+type purger interface {
+	Purge(ctx context.Context, now time.Time) (changed map[string]feed.Counts, removed int, err error)
+}
+
+// Purge removes the acts and counts that have expired by a moment, and returns how many acts.
+func (c *Catalog) Purge(ctx context.Context, now time.Time) (removed int, err error) {
+	store, ok := c.live.(purger)
+	if !ok {
+		return 0, nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	changed, removed, err := store.Purge(ctx, now)
+	if err == nil {
+		c.index.SetCounts(changed)
+	}
+	return removed, err
 }
 
 // Forget implements [popularity.Counter].

@@ -274,21 +274,25 @@ func (x *Exporter) Erase(ctx context.Context, agent string) error {
 // expireAtOnce is how many exports one call of [Exporter.Expire] removes.
 const expireAtOnce = 1000
 
-// Expire removes exports that have ended, with their files. A file of nobody is removed again for a while: a worker that
-// was suspended may still store a part.
-func (x *Exporter) Expire(ctx context.Context) {
+// Expire removes exports that have ended, with their files, and returns how many, and whether there are more. A file of
+// nobody is removed again for a while: a worker that was suspended may still store a part.
+func (x *Exporter) Expire(ctx context.Context) (removed int, more bool, err error) {
 	now := x.Clock().Unix()
 	list, err := x.Store.EndedExports(ctx, now, expireAtOnce)
+	if err != nil {
+		return 0, false, err
+	}
 	for _, e := range list {
-		if err == nil {
-			err = x.Files.Delete(ctx, e.Name, e.Parts)
+		if err := x.Files.Delete(ctx, e.Name, e.Parts); err != nil {
+			return removed, false, err
 		}
-		over := now >= e.Until || now >= e.Asked+int64(Pause/time.Second)
-		if err == nil && over {
-			err = x.Store.DropExport(ctx, e.Name)
+		if now < e.Until && now < e.Asked+int64(Pause/time.Second) {
+			continue
 		}
+		if err := x.Store.DropExport(ctx, e.Name); err != nil {
+			return removed, false, err
+		}
+		removed++
 	}
-	if err != nil && ctx.Err() == nil {
-		x.Log.WarnContext(ctx, "exports that have ended cannot be removed", "error", err)
-	}
+	return removed, removed == expireAtOnce, nil
 }

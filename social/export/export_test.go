@@ -195,7 +195,7 @@ func TestExportMade(t *testing.T) {
 
 			s.pass(Keep)
 			require.Empty(t, s.state().Name, "it has expired")
-			s.Expire(t.Context())
+			expire(t, s.Exporter)
 			n, err := s.store.ExportParts(t.Context())
 			require.NoError(t, err)
 			assert.Zero(t, n)
@@ -232,7 +232,7 @@ func TestExportOnce(t *testing.T) {
 	s.pass(KeepFetched)
 	_, err = s.Open(t.Context(), "a", true)
 	require.ErrorIs(t, err, feed.ErrNotFound)
-	s.Expire(t.Context())
+	expire(t, s.Exporter)
 	assert.Zero(t, s.left())
 	s.ask()
 }
@@ -252,7 +252,7 @@ func TestExportKilled(t *testing.T) {
 	after := s.state()
 	require.Equal(t, social.ExportReady, after.State)
 	require.NotEqual(t, before.Name, after.Name)
-	s.Expire(t.Context())
+	expire(t, s.Exporter)
 	require.Equal(t, after.Parts, s.left(), "the first file is gone")
 	// Another worker had begun at the same time, and had stored nothing yet: each has a file of its own.
 	s.pass(Keep)
@@ -290,7 +290,7 @@ func TestExportErased(t *testing.T) {
 			s.ask() // of the next agent with this id
 			require.NoError(t, s.work(s.Exporter, 1, large()))
 			require.NoError(t, erase(s))
-			s.Expire(t.Context())
+			expire(t, s.Exporter)
 			require.Zero(t, s.left(), "one that was ready")
 			require.NoError(t, s.Erase(t.Context(), "a"), "again")
 		})
@@ -318,7 +318,7 @@ func TestExportFails(t *testing.T) {
 	_, err = s.Ask(t.Context(), "a")
 	require.Equal(t, TooSoon{Pause - time.Minute}, err)
 	s.pass(Pause)
-	s.Expire(t.Context())
+	expire(t, s.Exporter)
 	require.Zero(t, s.left())
 	s.ask()
 	down := meanwhile(func() error { return feed.ErrUnavailable })
@@ -355,7 +355,7 @@ func TestExportsBounded(t *testing.T) {
 	require.ErrorIs(t, s.work(s.Exporter, 1, large()), jobs.ErrWait)
 	require.NoError(t, s.Erase(t.Context(), "b"))
 	s.pass(2 * time.Hour)
-	s.Expire(t.Context())
+	expire(t, s.Exporter)
 	require.NoError(t, s.work(s.Exporter, 1, large()))
 }
 
@@ -410,4 +410,10 @@ func (p pictures) Open(_ context.Context, key string) (media.Reader, error) {
 		return picture{strings.NewReader(text)}, nil
 	}
 	return nil, feed.ErrNotFound
+}
+
+func expire(t *testing.T, x *Exporter) {
+	t.Helper()
+	_, _, err := x.Expire(t.Context())
+	require.NoError(t, err)
 }

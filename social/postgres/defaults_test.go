@@ -63,7 +63,7 @@ func TestDefaultsOfTheDatabase(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			address := testenv.Postgres(t) + "&pool_max_conns=3&" + url.Values{name: {value}}.Encode()
-			s, err := postgres.Open(t.Context(), postgres.Config{URL: address}, social.Options{KeepChanges: time.Hour, KeepNotifications: time.Hour})
+			s, err := postgres.Open(t.Context(), postgres.Config{URL: address}, social.Options{KeepChanges: time.Hour, KeepNotifications: time.Hour, KeepReports: time.Hour})
 			require.NoError(t, err)
 			t.Cleanup(func() { require.NoError(t, s.Close()) })
 			report, err := s.Check(t.Context())

@@ -127,7 +127,7 @@ func TestMemoTriggersOff(t *testing.T) {
 			require.Len(t, r.Schema.Problems, 1)
 			assert.Contains(t, r.Schema.Problems[0].Text, "blocks_touched_insert")
 			assert.False(t, r.Schema.Problems[0].Fatal, "pages are answered without it")
-			socialtest.Exercise(t, open(t, url, social.Options{KeepChanges: time.Hour, KeepNotifications: time.Hour}))
+			socialtest.Exercise(t, open(t, url, social.Options{KeepChanges: time.Hour, KeepNotifications: time.Hour, KeepReports: time.Hour}))
 		})
 	}
 }

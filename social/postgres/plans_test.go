@@ -49,7 +49,7 @@ func openTraced(t *testing.T) (*Store, *tracer) {
 	cfg.ConnConfig.Tracer = tr
 	pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
 	require.NoError(t, err)
-	s := newStore(newDatabase(pool, Config{}), social.Options{KeepChanges: time.Hour, KeepNotifications: time.Hour})
+	s := newStore(newDatabase(pool, Config{}), social.Options{KeepChanges: time.Hour, KeepNotifications: time.Hour, KeepReports: time.Hour})
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	require.NoError(t, s.Migrate(t.Context()))
 	return s, tr

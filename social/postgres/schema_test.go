@@ -75,7 +75,7 @@ func TestDatabaseOfNewerVersion(t *testing.T) {
 		require.NoError(t, err)
 		next(t, url, r.Schema.Known+int64(above))
 		if usable {
-			socialtest.Exercise(t, open(t, url, social.Options{KeepChanges: time.Hour, KeepNotifications: time.Hour}))
+			socialtest.Exercise(t, open(t, url, social.Options{KeepChanges: time.Hour, KeepNotifications: time.Hour, KeepReports: time.Hour}))
 			continue
 		}
 		_, err = postgres.Open(t.Context(), postgres.Config{URL: url}, social.Options{})

@@ -287,6 +287,41 @@ func changesRetention(e *env) {
 	e.changed(end, "follow.created a e")
 }
 
+// changesRetentionClocks has servers whose clocks were wrong for a while: one that was behind removes no
+// changes of before, and one that was ahead does not keep the changes after.
+func changesRetentionClocks(e *env) {
+	const year = 365 * 24 * time.Hour
+	purge := func(want int) {
+		e.Helper()
+		require.Equal(e, want, must[social.Purged](e)(e.Purge(e.ctx, 2))["changes"])
+	}
+	at := func(skew time.Duration, authors ...string) {
+		e.skew = skew
+		for _, author := range authors {
+			e.follow("a", author)
+		}
+		e.skew = 0
+	}
+	at(0, "b")
+	at(-year, "behind")
+	e.pass(time.Minute)
+	purge(0)
+	e.changed(social.FromOldest, "follow.created a b", "follow.created a behind")
+
+	at(year, "ahead1", "ahead2", "ahead3")
+	at(0, "c")
+	e.pass(keepChanges - 30*time.Second)
+	purge(2)
+	purge(0) // those after them are young
+	e.changed(social.FromOldest, "follow.created a ahead1", "follow.created a ahead2", "follow.created a ahead3", "follow.created a c")
+	at(0, "d")
+	e.pass(time.Minute)
+	purge(2) // of both the time is to come
+	purge(2)
+	purge(0)
+	e.changed(social.FromOldest, "follow.created a d")
+}
+
 func changesOfErased(e *env) {
 	at := e.changesNow()
 	for _, author := range []string{"gone", "stays"} {

@@ -191,6 +191,40 @@ func reportsOfAgents(e *env) {
 	require.ErrorIs(e, second(e.Reported(e.ctx, social.ReportedQuery{After: "x", N: 1})), feed.ErrInvalid)
 }
 
+// reportsRetention checks that reports are removed some time after the decision about their object, and not
+// while they are open.
+func reportsRetention(e *env) {
+	old, again, late := e.post("author", public()), e.post("author", public()), e.post("author", public())
+	for _, id := range []string{old.ID, again.ID} {
+		require.True(e, must[bool](e)(e.report(social.ObjectPost, id, "a")))
+		require.True(e, must[bool](e)(e.report(social.ObjectPost, id, "b")))
+		require.True(e, e.moderate(social.ActionDismiss, social.ObjectPost, id, ""))
+	}
+	require.True(e, must[bool](e)(e.report(social.ObjectItem, "item/1", "a")), "which nobody decides")
+	require.True(e, must[bool](e)(e.report(social.ObjectPost, late.ID, "a")))
+	e.pass(time.Hour)
+	require.True(e, e.moderate(social.ActionDismiss, social.ObjectPost, late.ID, ""))
+	e.pass(keepReports - time.Hour)
+	require.True(e, must[bool](e)(e.report(social.ObjectPost, again.ID, "c")), "which opens it")
+	purge := func(want int) {
+		e.Helper()
+		require.Equal(e, want, must[social.Purged](e)(e.Purge(e.ctx, 10))["reports"])
+	}
+	purge(1)
+	purge(0)
+	decided, open := e.reportedNow(true), e.reportedNow(false)
+	require.Len(e, decided, 1)
+	require.Equal(e, late.ID, decided[0].ID)
+	require.Equal(e, []string{again.ID, "item/1"}, []string{open[0].ID, open[1].ID})
+	require.Equal(e, 3, open[0].Count)
+	e.pass(time.Second)
+	require.True(e, must[bool](e)(e.report(social.ObjectPost, old.ID, "a")), "nothing is known of the first report")
+	require.Equal(e, 1, e.reportedNow(false)[0].Count)
+	e.pass(time.Hour)
+	purge(1)
+	require.Empty(e, e.reportedNow(true))
+}
+
 // suspensions checks that a suspended agent writes nothing that others see, until the time has come, and what is
 // recommended.
 func suspensions(e *env) {

@@ -269,7 +269,7 @@ func notificationsKept(e *env) {
 	e.hasTold("a", "follow c", "follow b")
 	e.pass(2 * time.Minute)
 	e.hasTold("a", "follow c")
-	require.Positive(e, must[int](e)(e.Purge(e.ctx, 100)))
+	require.Positive(e, e.purgeRows(100))
 	e.pass(-time.Hour)
 	e.hasTold("a", "follow c")
 	var want []string

@@ -91,8 +91,8 @@ func repliesPurged(e *env) {
 	}
 	e.deleted(reused, 0)
 	e.pass(social.TombstoneLives + time.Second)
-	must[int](e)(e.Purge(e.ctx, 1))
-	must[int](e)(e.Purge(e.ctx, 1))
+	e.purgeRows(1)
+	e.purgeRows(1)
 	e.event(p, time.Second)
 	for _, r := range old {
 		require.False(e, e.card("b", r.ID).Visible)

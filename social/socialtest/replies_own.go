@@ -175,8 +175,8 @@ func repliesOfPurged(e *env) {
 	e.eraseAll("n")
 	e.pass(social.TombstoneLives + time.Second)
 	for range 4 {
-		must[int](e)(e.Purge(e.ctx, 1))
-		must[int](e)(e.Purge(e.ctx, 100))
+		e.purgeRows(1)
+		e.purgeRows(100)
 	}
 	e.ok(second(e.PutCircle(e.ctx, social.Circle{ID: "ours", Owner: "x", CircleTerms: social.CircleTerms{Kind: social.KindGroup, History: social.HistoryAll}}, []string{"m"}, here)))
 	for _, p := range []social.Post{toGroup, toCircle, granted} {

@@ -69,7 +69,7 @@ func (e *env) deleted(id string, ago time.Duration) {
 // swept purges all expired data.
 func (e *env) swept() {
 	e.Helper()
-	for must[int](e)(e.Purge(e.ctx, 2)) > 0 {
+	for e.purgeRows(2) > 0 {
 	}
 }
 

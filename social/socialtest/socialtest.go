@@ -113,6 +113,7 @@ var checks = []check{
 	{"Moderation/hold, remove, restore", holds},
 	{"Moderation/suspensions", suspensions},
 	{"Moderation/what moderators read, audit log", audits},
+	{"Moderation/retention of reports", reportsRetention},
 	{"Replies", replies},
 	{"Replies/of a post that has ended", repliesOfEnded},
 	{"Replies/who may", whoMayReply},
@@ -135,6 +136,7 @@ var checks = []check{
 	{"Changes/by many at once", changesAtOnce},
 	{"Changes/after a restart", changesAfterRestart},
 	{"Changes/retention", changesRetention},
+	{"Changes/retention, clocks that were wrong", changesRetentionClocks},
 	{"Changes/bad cursors", badCursors},
 	{"Notifications/of every kind", notificationsOfEveryKind},
 	{"Notifications/of one's own acts", ownActs},
@@ -257,13 +259,15 @@ const (
 
 	keepNotifications = 150 * 24 * time.Hour
 	mostNotifications = 60
+
+	keepReports = 365 * 24 * time.Hour
 )
 
 func newEnv(t *testing.T, place New) *env {
 	e := &env{T: t, ctx: t.Context(), now: time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)}
 	e.place = place(t, social.Options{
 		Clock: e.clock, QueueClock: e.time, CelebrityAt: celebrityAt, CelebrityUntil: celebrityUntil, KeepChanges: keepChanges,
-		KeepNotifications: keepNotifications, MostNotifications: mostNotifications,
+		KeepNotifications: keepNotifications, MostNotifications: mostNotifications, KeepReports: keepReports,
 	})
 	e.Backend = e.place.Open()
 	return e
@@ -286,6 +290,12 @@ func (e *env) pass(d time.Duration) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.now = e.now.Add(d)
+}
+
+// purgeRows purges, and returns how many rows of all kinds were removed.
+func (e *env) purgeRows(n int) int {
+	e.Helper()
+	return must[social.Purged](e)(e.Purge(e.ctx, n)).Total()
 }
 
 // ok fails the test if err is not nil.

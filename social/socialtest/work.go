@@ -232,15 +232,15 @@ func purge(e *env) {
 	e.pass(keepChanges)
 	e.ok(second(e.Purge(e.ctx, 100)))
 	e.pass(social.TombstoneLives - time.Second - keepChanges)
-	require.Zero(e, must[int](e)(e.Purge(e.ctx, 100)))
+	require.Zero(e, e.purgeRows(100))
 	require.True(e, e.row(p.ID).Deleted)
 	_, _, err := e.CreatePost(e.ctx, social.Post{ID: "post:unknown", Author: "a", CreatedAt: 9, Caption: "x"}, social.Creation{At: e.now.Add(-social.TombstoneLives - 2000*time.Hour)})
 	require.ErrorIs(e, err, feed.ErrNotFound, "the tombstone is kept as long even though the event was old")
 	e.pass(time.Second)
-	n := must[int](e)(e.Purge(e.ctx, 1))
+	n := e.purgeRows(1)
 	require.Positive(e, n)
 	for range 10 {
-		n += must[int](e)(e.Purge(e.ctx, 1))
+		n += e.purgeRows(1)
 	}
 	require.Equal(e, 5, n, "two posts, a follow, a circle, a member")
 
@@ -248,9 +248,9 @@ func purge(e *env) {
 		e.ok(e.PutPromotion(e.ctx, social.Promotion{ID: id, ItemID: "i", From: e.now.Unix(), Until: e.now.Add(ends).Unix(), Weight: 1}))
 	}
 	e.pass(time.Hour + social.PromotionLives - time.Second)
-	require.Zero(e, must[int](e)(e.Purge(e.ctx, 100)))
+	require.Zero(e, e.purgeRows(100))
 	e.pass(time.Second)
-	require.Equal(e, 1, must[int](e)(e.Purge(e.ctx, 100)))
+	require.Equal(e, 1, e.purgeRows(100))
 	e.promotion("runs")
 	require.Equal(e, social.Post{}, e.row(p.ID))
 	require.Equal(e, kept, e.row(kept.ID))

@@ -27,7 +27,7 @@ var scanned = regexp.MustCompile(`SCAN (posts|p|q|authors|a|follows|f|members|m|
 // and that each was compiled only once.
 func TestNoFullTableScans(t *testing.T) {
 	ctx := t.Context()
-	s, err := Open(ctx, filepath.Join(t.TempDir(), "social.db"), social.Options{KeepChanges: time.Hour, KeepNotifications: time.Hour})
+	s, err := Open(ctx, filepath.Join(t.TempDir(), "social.db"), social.Options{KeepChanges: time.Hour, KeepNotifications: time.Hour, KeepReports: time.Hour})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	socialtest.Exercise(t, s)

@@ -248,11 +248,10 @@ func (t *Tx) renewChanges() {
 			ON CONFLICT (one) DO UPDATE SET trimmed = 0, epoch = excluded.epoch WHERE s.epoch = ''`))
 }
 
-// purgeChanges removes at most n changes that are older than they are kept.
+// purgeChanges removes at most n changes that are older than they are kept, in the order of their numbers:
+// all of those before the first that is not.
 func (t *Tx) purgeChanges(n int) int {
-	var last int64
-	t.row(into(&last), `SELECT coalesce(max(x.seq), 0) FROM (SELECT seq, at FROM changes ORDER BY seq LIMIT $1) x WHERE x.at <= $2`,
-		n, social.Stamp(t.now.Add(-t.opts.KeepChanges)))
+	last := t.endOfOldChanges(n)
 	if last == 0 {
 		return 0
 	}
@@ -261,6 +260,38 @@ func (t *Tx) purgeChanges(n int) int {
 		` WHERE one AND $2 > 0`, last, n)
 	return int(t.exec(deleting(`seq`, `changes x WHERE seq <= $1 ORDER BY seq LIMIT $2`), last, n))
 }
+
+// endOfOldChanges returns the number of the last of the first n changes that may be removed, 0 if none may.
+//
+// Numbers are in the order of the writes and times are not, if the clock of a server was wrong for a while.
+// A row that says too early a time waits for the rows before it. One that says a time to come, from a clock
+// that was ahead, holds nobody up: it is as old as the rows after it.
+func (t *Tx) endOfOldChanges(n int) (last int64) {
+	over, now := social.Stamp(t.now.Add(-t.opts.KeepChanges)), social.Stamp(t.now)
+	var first int64
+	if !t.row(into(&first), firstChangeText, now) || first > over {
+		return 0
+	}
+	var end int64
+	t.row(into(&end, &last), oldChangesText, n, over, now)
+	if end == 0 { // of all of them the times are to come: those after them are old
+		t.row(into(&last), lastOfChangesText, n)
+	}
+	return last
+}
+
+// Statements of the removal of changes. The first returns the time of the first change that says no time
+// after $1. The second reads the first $1 changes: end counts those whose time has come, last is the number of
+// the last that is from before $2, with none from between $2 and $3 before it. The third returns the number
+// of the last of them.
+const (
+	firstChangeText   = `SELECT x.at FROM changes x WHERE x.at <= $1 ORDER BY x.seq LIMIT 1`
+	firstChanges      = `(SELECT seq, at FROM changes ORDER BY seq LIMIT $1)`
+	lastOfChangesText = `SELECT coalesce(max(x.seq), 0) FROM ` + firstChanges + ` x`
+	oldChangesText    = `SELECT count(CASE WHEN x.at <= $3 THEN 1 END), coalesce(max(CASE WHEN x.at <= $2
+			AND x.seq < coalesce((SELECT min(y.seq) FROM ` + firstChanges + ` y WHERE y.at > $2 AND y.at <= $3), x.seq + 1) THEN x.seq END), 0)
+		FROM ` + firstChanges + ` x`
+)
 
 // changes removes what names the agent.
 func (e *eraser) changes(t *Tx) int {

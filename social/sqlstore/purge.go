@@ -20,14 +20,14 @@ var postPurges = []string{
 }
 
 // purges remove the rows x that expired at $1, at most $2, mostly the oldest first.
-var purges = []string{
-	deleting(`agent, author`, `follows x WHERE gone > 0 AND gone <= $1 ORDER BY gone LIMIT $2`),
-	deleting(`circle, agent`, `members x WHERE gone > 0 AND gone <= $1 ORDER BY gone LIMIT $2`),
-	deleting(`id`, `circles x WHERE gone > 0 AND gone <= $1 AND size = 0
+var purges = []struct{ kind, text string }{
+	{"follows", deleting(`agent, author`, `follows x WHERE gone > 0 AND gone <= $1 ORDER BY gone LIMIT $2`)},
+	{"members", deleting(`circle, agent`, `members x WHERE gone > 0 AND gone <= $1 ORDER BY gone LIMIT $2`)},
+	{"circles", deleting(`id`, `circles x WHERE gone > 0 AND gone <= $1 AND size = 0
 		AND NOT EXISTS (SELECT 1 FROM post_circles pc WHERE pc.circle = x.id OFFSET 0)
-		AND NOT EXISTS (SELECT 1 FROM moderated_circles pc WHERE pc.circle = x.id OFFSET 0) ORDER BY gone LIMIT $2`),
-	deleting(`id`, `authors x WHERE erased > 0 AND erased_agent = 0 AND erased <= $1 AND erasing = 0
-		AND has_card = false AND followers = 0 AND following = 0 AND delivery = 'push' AND suspended_until = 0 ORDER BY erased LIMIT $2`),
+		AND NOT EXISTS (SELECT 1 FROM moderated_circles pc WHERE pc.circle = x.id OFFSET 0) ORDER BY gone LIMIT $2`)},
+	{"authors", deleting(`id`, `authors x WHERE erased > 0 AND erased_agent = 0 AND erased <= $1 AND erasing = 0
+		AND has_card = false AND followers = 0 AND following = 0 AND delivery = 'push' AND suspended_until = 0 ORDER BY erased LIMIT $2`)},
 }
 
 // deleting deletes the rows x of a FROM clause; key is the primary key of their table. Rows that are
@@ -52,40 +52,46 @@ const (
 )
 
 // Purge implements [social.Upkeep].
-func (s *Store) Purge(ctx context.Context, n int) (removed int, err error) {
+func (s *Store) Purge(ctx context.Context, n int) (removed social.Purged, err error) {
 	err = s.write(ctx, func(t *Tx) {
-		removed = 0
+		removed = social.Purged{}
 		over := social.Stamp(t.now.Add(-social.TombstoneLives))
-		for _, text := range purges {
-			removed += int(t.exec(text, over, n))
+		for _, p := range purges {
+			removed.Add(p.kind, int(t.exec(p.text, over, n)))
 		}
-		removed += int(t.exec(deleting(`author, key`, `post_keys x WHERE at <= $1 ORDER BY at LIMIT $2`), social.Stamp(t.now.Add(-social.KeyLives)), n))
-		removed += t.purgeAddresses(over, n)
-		removed += int(t.exec(deleting(`agent, owner, circle`, `refusals x WHERE at <= $1 ORDER BY at LIMIT $2`), social.Stamp(t.now.Add(-social.RefusalLives)), n))
-		removed += t.purgeRevived(n)
-		removed += t.purgeSuggestions(n)
-		removed += t.purgeChanges(n)
-		removed += t.purgeNotifications(n)
+		removed.Add("post_keys", int(t.exec(deleting(`author, key`, `post_keys x WHERE at <= $1 ORDER BY at LIMIT $2`), social.Stamp(t.now.Add(-social.KeyLives)), n)))
+		removed.Add("post_circles", t.purgeAddresses(over, n))
+		removed.Add("refusals", int(t.exec(deleting(`agent, owner, circle`, `refusals x WHERE at <= $1 ORDER BY at LIMIT $2`), social.Stamp(t.now.Add(-social.RefusalLives)), n)))
+		removed.Add("likes_and_replies", t.purgeRevived(n))
+		removed.Add("suggestions", t.purgeSuggestions(n))
+		removed.Add("changes", t.purgeChanges(n))
+		removed.Add("notifications", t.purgeNotifications(n))
+		removed.Add("reports", t.purgeReports(n))
 		// After the statements that wait for posts: the creation of a post again locks its row
 		// before its promotions.
 		ended := t.texts(overPromotions, t.now.Add(-social.PromotionLives).Unix(), n)
 		if len(ended) > 0 {
-			removed += int(t.exec(purgePromotions, ended))
+			removed.Add("promotions", int(t.exec(purgePromotions, ended)))
 		}
-		posts := t.texts(`SELECT id FROM posts p WHERE gone > 0 AND gone <= $1
-			AND NOT EXISTS (SELECT 1 FROM revived v WHERE v.post = p.id OFFSET 0) ORDER BY gone LIMIT $2 FOR UPDATE SKIP LOCKED`, over, n)
-		if len(posts) == 0 {
-			return
-		}
-		removed += len(posts)
-		for _, text := range postPurges {
-			t.later(text, posts)
-		}
+		removed.Add("posts", t.purgePosts(over, n))
 	})
 	if err != nil {
-		return 0, s.failed(ctx, "purge", err)
+		return nil, s.failed(ctx, "purge", err)
 	}
 	return removed, nil
+}
+
+// purgePosts removes at most n tombstones of posts, with their rows in other tables.
+func (t *Tx) purgePosts(over int64, n int) int {
+	posts := t.texts(`SELECT id FROM posts p WHERE gone > 0 AND gone <= $1
+		AND NOT EXISTS (SELECT 1 FROM revived v WHERE v.post = p.id OFFSET 0) ORDER BY gone LIMIT $2 FOR UPDATE SKIP LOCKED`, over, n)
+	if len(posts) == 0 {
+		return 0
+	}
+	for _, text := range postPurges {
+		t.later(text, posts)
+	}
+	return len(posts)
 }
 
 // overAddresses are the posts x to groups that expired at $1. A plain circle stays as long as a post

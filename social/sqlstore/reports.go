@@ -162,3 +162,32 @@ func (t *Tx) forgetReports(posts []string) {
 	t.later(`DELETE FROM reports WHERE kind = 'post' AND object = ANY ($1)`, posts)
 	t.later(`DELETE FROM reported WHERE kind = 'post' AND object = ANY ($1)`, posts)
 }
+
+// reportsAtOnce is the number of objects whose reports one call removes at most.
+const reportsAtOnce = 500
+
+// purgeReports removes the reports about at most n objects that were decided longer ago than reports are kept.
+// An object that is reported again meanwhile is open, and keeps all of them.
+func (t *Tx) purgeReports(n int) int {
+	if t.opts.KeepReports <= 0 {
+		return 0
+	}
+	over := t.now.Add(-t.opts.KeepReports)
+	var all []social.Object
+	t.each(func(scan Scan) error {
+		var o social.Object
+		err := scan(&o.Kind, &o.ID)
+		all = append(all, o)
+		return err
+	}, oldReportsText, social.Stamp(over), over.Unix(), min(n, reportsAtOnce))
+	for _, o := range all {
+		t.later(`DELETE FROM reports WHERE kind = $1 AND object = $2`, string(o.Kind), o.ID)
+		t.later(`DELETE FROM reported WHERE kind = $1 AND object = $2`, string(o.Kind), o.ID)
+	}
+	return len(all)
+}
+
+// oldReportsText selects objects that were decided up to $2, in seconds. Reports are earlier than their
+// decision, so the index by their time leads to the rows. It locks them, so that they are not opened again meanwhile.
+const oldReportsText = `SELECT k.kind, k.object FROM reported k WHERE k.open = (0 < 0) AND k.latest <= $1 AND k.decided > 0 AND k.decided <= $2
+	ORDER BY k.latest LIMIT $3 FOR UPDATE SKIP LOCKED`

@@ -91,16 +91,35 @@ func (s *Store) checkpoint(ctx context.Context) error {
 		last = max(last, s.readers[agent].last)
 	}
 	s.mu.RUnlock()
+	_, err := s.save(ctx, last)
+	return err
+}
+
+// Purge removes what is no longer needed at a moment, once for each day, and returns how many items and
+// readers. Acts do the same with their times, at a checkpoint.
+func (s *Store) Purge(ctx context.Context, now time.Time) (removed int, err error) {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	if feed.DayOf(now) <= s.swept {
+		return 0, nil
+	}
+	return s.save(ctx, now.Unix())
+}
+
+// save writes a checkpoint as of a moment, and returns how many items and readers it has removed. The caller
+// holds writing.
+func (s *Store) save(ctx context.Context, last int64) (removed int, err error) {
 	var ended []string
 	var idle []uint64
 	day := feed.DayOf(time.Unix(last, 0))
 	if day > s.swept {
 		s.mu.Lock()
+		s.endYoung(last)
 		ended, idle = s.sweep(last)
 		s.mu.Unlock()
 		s.swept = day
 	}
-	err := sqlitefile.InTx(ctx, s.file.Writer, func(tx *sqlitefile.Tx) {
+	err = sqlitefile.InTx(ctx, s.file.Writer, func(tx *sqlitefile.Tx) {
 		s.mu.RLock() // only Add and Forget write, and they wait
 		defer s.mu.RUnlock()
 		s.saveItems(tx)
@@ -115,12 +134,12 @@ func (s *Store) checkpoint(ctx context.Context) error {
 		tx.Do(`UPDATE checkpoint SET seq = ?, written = ?`, s.seq, s.written)
 	})
 	if err != nil {
-		return s.failed(ctx, "write a checkpoint", err)
+		return 0, s.failed(ctx, "write a checkpoint", err)
 	}
 	s.saved = s.seq
 	clear(s.changedItems)
 	clear(s.changedReaders)
-	return nil
+	return len(ended) + len(idle), nil
 }
 
 // saveItems writes the changed items, those with lists in the order in which these were written.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -145,6 +146,34 @@ func TestBounded(t *testing.T) {
 	s = open(t, path)
 	assert.Equal(t, 1, s.index.used, "also in the file")
 	assert.Len(t, s.readers, 1)
+}
+
+// TestPurge: what is no longer needed goes also if nobody acts any more.
+func TestPurge(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), FileName)
+	s := open(t, path)
+	for _, item := range []string{"a", "b", "c"} {
+		add(t, s, 1, item, noon)
+	}
+	purge := func(days int64) int {
+		n, err := s.Purge(t.Context(), time.Unix(noon+days*day, 0))
+		require.NoError(t, err)
+		return n
+	}
+	assert.Zero(t, purge(1))
+	assert.Zero(t, purge(30), "the reader's reads name the items")
+	assert.Zero(t, s.lists)
+	assert.Equal(t, 4, purge(366))
+	assert.Zero(t, s.index.used)
+	for _, table := range []string{"acts", "items", "readers"} {
+		var n int
+		require.NoError(t, s.file.Readers.QueryRowContext(t.Context(), `SELECT count(*) FROM `+table).Scan(&n))
+		assert.Zero(t, n, table)
+	}
+	require.NoError(t, s.Close(t.Context()))
+	_, err := s.Purge(t.Context(), time.Unix(noon+800*day, 0))
+	require.ErrorIs(t, err, coread.ErrUnavailable)
 }
 
 func TestClosed(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"maps"
+	"time"
 
 	"github.com/axiomhq/hyperloglog"
 
@@ -42,15 +43,31 @@ func (s *Store) Add(ctx context.Context, b *events.Batch) error {
 	return s.failed(ctx, "count events", err)
 }
 
-// prune deletes expired counts and memberships.
-func prune(tx *sqlitefile.Tx, day feed.Day) {
+// Purge removes what has expired by a moment, once for each day, and returns how many rows. [Store.Add] does
+// the same with the days of what it adds.
+func (s *Store) Purge(ctx context.Context, now time.Time) (removed int, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	day := feed.DayOf(now)
+	if day <= s.pruned {
+		return 0, nil
+	}
+	if err := sqlitefile.InTx(ctx, s.file.Writer, func(tx *sqlitefile.Tx) { removed = prune(tx, day) }); err != nil {
+		return 0, s.failed(ctx, "remove expired counts", err)
+	}
+	s.pruned = day
+	return removed, nil
+}
+
+// prune deletes expired counts and memberships, and returns how many rows.
+func prune(tx *sqlitefile.Tx, day feed.Day) (removed int) {
 	for table, days := range map[string]int{
 		"counts": events.KeepDays, "sketches": events.KeepDays, "cells": events.KeepDays, "readers": events.KeepDays,
 		"acts": events.OnceDays, "senders": events.OnceDays,
 	} {
-		tx.Do(`DELETE FROM `+table+` WHERE day <= ?`, int(day)-days)
+		removed += int(tx.Do(`DELETE FROM `+table+` WHERE day <= ?`, int(day)-days))
 	}
-	tx.Do(`DELETE FROM pages WHERE at < ?`, day.Start().Add(-events.PagesFor).Unix())
+	return removed + int(tx.Do(`DELETE FROM pages WHERE at < ?`, day.Start().Add(-events.PagesFor).Unix()))
 }
 
 // adding is a transaction that adds one batch.

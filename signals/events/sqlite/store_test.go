@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/signals/events"
 	"github.com/freshet/freshet/signals/events/eventstest"
@@ -78,6 +79,32 @@ func TestPruned(t *testing.T) {
 	var n int
 	require.NoError(t, s.file.Writer.QueryRow(`SELECT count(DISTINCT day) FROM counts`).Scan(&n))
 	assert.Equal(t, 5, n, "all but the first day")
+}
+
+// TestPurge checks that rows expire without others that are added.
+func TestPurge(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "events.db"))
+	require.NoError(t, s.Add(t.Context(), batch()))
+	require.NoError(t, s.Remember(t.Context(), []events.PageOf{{Agent: 1, Page: events.Page{At: eventstest.Today.Start()}}}))
+	left := func(table string) (n int) {
+		require.NoError(t, s.file.Writer.QueryRow(`SELECT count(*) FROM `+table).Scan(&n))
+		return n
+	}
+	for _, step := range []struct{ days, removed int }{{0, 0}, {2, 1}, {events.OnceDays, 2}, {events.OnceDays, 0}, {events.KeepDays - 1, 0}} {
+		n, err := s.Purge(t.Context(), (eventstest.Today + feed.Day(step.days)).Start())
+		require.NoError(t, err)
+		assert.Equal(t, step.removed, n, "%d days later", step.days)
+	}
+	assert.NotZero(t, left("counts"))
+	n, err := s.Purge(t.Context(), (eventstest.Today + events.KeepDays).Start())
+	require.NoError(t, err)
+	assert.Positive(t, n)
+	for _, table := range []string{"counts", "sketches", "acts", "senders", "pages"} {
+		assert.Zero(t, left(table), table)
+	}
+	require.NoError(t, s.Close())
+	_, err = s.Purge(t.Context(), (eventstest.Today + 2*events.KeepDays).Start())
+	require.ErrorIs(t, err, events.ErrUnavailable)
 }
 
 // TestPrunedAfterFailure checks that a failed deletion is retried on the same day.

@@ -59,6 +59,27 @@ func (s *Store) Add(ctx context.Context, acts []popularity.Act) (map[string]feed
 	return changed, nil
 }
 
+// Purge removes what has expired by a moment, once for each day, and returns the counts that it has changed,
+// and how many acts it has removed. [Store.Add] does the same with the days of the acts.
+func (s *Store) Purge(ctx context.Context, now time.Time) (changed map[string]feed.Counts, removed int, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	day := feed.DayOf(now)
+	if day <= s.pruned {
+		return nil, 0, nil
+	}
+	changed = map[string]feed.Counts{}
+	err = sqlitefile.InTx(ctx, s.file.Writer, func(tx *sqlitefile.Tx) {
+		a := adding{tx, s.keep, changed}
+		removed = a.prune(day)
+	})
+	if err != nil {
+		return nil, 0, s.failed(ctx, "remove expired popularity", err)
+	}
+	s.pruned = day
+	return changed, removed, nil
+}
+
 // adding is a transaction that adds one batch.
 type adding struct {
 	*sqlitefile.Tx
@@ -133,9 +154,9 @@ func (a *adding) write() {
 	}
 }
 
-// prune deletes, once for each new day, expired acts and negligible counts.
-func (a *adding) prune(day feed.Day) {
-	a.Do(`DELETE FROM popularity_agents WHERE day <= ?`, int(day)-popularity.RememberDays)
+// prune deletes, once for each new day, expired acts and negligible counts. It returns how many acts.
+func (a *adding) prune(day feed.Day) int {
+	expired := a.Do(`DELETE FROM popularity_agents WHERE day <= ?`, int(day)-popularity.RememberDays)
 	all := map[string]feed.Counts{}
 	for row := range a.Rows(counts) {
 		a.Fail(scan(row, a.keep, all))
@@ -146,6 +167,7 @@ func (a *adding) prune(day feed.Day) {
 			a.changed[item] = feed.Counts{}
 		}
 	}
+	return int(expired)
 }
 
 // Read implements [popularity.Store].

@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -100,6 +101,29 @@ func TestNegligibleCountsDeleted(t *testing.T) {
 	var n int
 	require.NoError(t, file.Readers.QueryRow(`SELECT count(*) FROM popularity_agents`).Scan(&n))
 	assert.Equal(t, 1, n, "who acted too long ago is forgotten")
+}
+
+// TestPurge checks that acts and counts expire without acts of others.
+func TestPurge(t *testing.T) {
+	t.Parallel()
+	s, file := open(t, filepath.Join(t.TempDir(), "c.db"), "a", "b")
+	add(t, s, act("u", "a", now), act("v", "a", now), act("u", "b", now+80*86_400))
+	changed, removed, err := s.Purge(t.Context(), time.Unix(now+80*86_400, 0))
+	require.NoError(t, err)
+	assert.Empty(t, changed)
+	assert.Zero(t, removed, "that day was looked at when something was added")
+	changed, removed, err = s.Purge(t.Context(), time.Unix(now+90*86_400, 0))
+	require.NoError(t, err)
+	assert.Equal(t, 2, removed)
+	assert.Equal(t, map[string]feed.Counts{}, changed, "b still counts; a was negligible before")
+	assert.Contains(t, stored(t, s), "b")
+	changed, _, err = s.Purge(t.Context(), time.Unix(now+120*86_400, 0))
+	require.NoError(t, err)
+	assert.Equal(t, map[string]feed.Counts{"b": {}}, changed)
+	assert.Empty(t, stored(t, s))
+	require.NoError(t, file.Close())
+	_, _, err = s.Purge(t.Context(), time.Unix(now+400*86_400, 0))
+	require.ErrorIs(t, err, popularity.ErrUnavailable)
 }
 
 // TestCountsDeletedWithItem checks that counts survive the replacement of their item and are

@@ -565,13 +565,20 @@ DELETE FROM post_circles WHERE post = $2 AND circle IN (SELECT x.circle FROM pos
 DELETE FROM changes WHERE (seq) IN (SELECT x.seq FROM changes x WHERE seq <= ? ORDER BY seq LIMIT +?);
 
 -- Tx.purgeChanges
-SELECT coalesce(max(x.seq), 0) FROM (SELECT seq, at FROM changes ORDER BY seq LIMIT +?) x WHERE x.at <= ?;
-
--- Tx.purgeChanges
 UPDATE changes_state SET trimmed = max(trimmed, ?) WHERE one AND ? > 0;
 
 -- Tx.purgeNotifications
 DELETE FROM notifications WHERE (agent, kind, object, actor, post) IN (SELECT x.agent, x.kind, x.object, x.actor, x.post FROM notifications x WHERE at <= ? ORDER BY at LIMIT +?);
+
+-- Tx.purgePosts
+SELECT id FROM posts p WHERE gone > 0 AND gone <= ?
+		AND NOT EXISTS (SELECT 1 FROM revived v WHERE v.post = p.id) ORDER BY gone LIMIT +?;
+
+-- Tx.purgeReports
+DELETE FROM reported WHERE kind = ? AND object = ?;
+
+-- Tx.purgeReports
+DELETE FROM reports WHERE kind = ? AND object = ?;
 
 -- Tx.purgeRevived
 DELETE FROM likes WHERE post = $1 AND agent IN (SELECT l.agent FROM posts p JOIN likes l ON l.post = p.id
@@ -1190,6 +1197,9 @@ WITH held AS MATERIALIZED (SELECT j.id FROM (SELECT value ->> 0 AS id, value ->>
 		finished = CASE WHEN generation = leased_generation AND NOT $4 AND attempts >= $7 THEN $1 ELSE 0 END,
 		error = $6 FROM held WHERE jobs.id = held.id RETURNING jobs.id, state;
 
+-- firstChangeText
+SELECT x.at FROM changes x WHERE x.at <= ? ORDER BY x.seq LIMIT 1;
+
 -- followedInLists
 SELECT f.author FROM follows f LEFT JOIN authors a ON a.id = f.author
 		WHERE f.agent = ? AND f.gone = 0 AND (a.delivery IS NULL OR a.delivery <> 'pull');
@@ -1252,6 +1262,8 @@ UPDATE authors SET suspended_for = '' WHERE id = ? AND suspended_for <> '';
 
 -- kinds
 UPDATE removals SET agent = '', reason = '' WHERE agent = ? AND agent <> '';
+-- lastOfChangesText
+SELECT coalesce(max(x.seq), 0) FROM (SELECT seq, at FROM changes ORDER BY seq LIMIT +?) x;
 
 -- lateText
 SELECT p.author, p.created_at, p.id, p.arrived FROM posts p WHERE p.gone = 0 AND p.root = ''
@@ -1324,6 +1336,15 @@ SELECT k.key, p.author, p.created_at, p.id FROM (SELECT value AS key FROM json_e
 		AND (q.created_at, q.id) < (@below, @belowID) AND (q.created_at, q.id) > (@above, @aboveID)
 		ORDER BY q.created_at DESC, q.id DESC LIMIT +@few)
 		ORDER BY p.created_at DESC, p.id DESC LIMIT +@n;
+
+-- oldChangesText
+SELECT count(CASE WHEN x.at <= $3 THEN 1 END), coalesce(max(CASE WHEN x.at <= $2
+			AND x.seq < coalesce((SELECT min(y.seq) FROM (SELECT seq, at FROM changes ORDER BY seq LIMIT +$1) y WHERE y.at > $2 AND y.at <= $3), x.seq + 1) THEN x.seq END), 0)
+		FROM (SELECT seq, at FROM changes ORDER BY seq LIMIT +$1) x;
+
+-- oldReportsText
+SELECT k.kind, k.object FROM reported k WHERE k.open = (0 < 0) AND k.latest <= ? AND k.decided > 0 AND k.decided <= ?
+	ORDER BY k.latest LIMIT +?;
 
 -- openInboxes
 INSERT INTO inboxes AS i (agent, number, seen) SELECT d.agent, 1, 0 FROM (SELECT value AS agent FROM json_each(?)) d WHERE true ORDER BY d.agent
