@@ -163,10 +163,6 @@ DELETE FROM post_keys WHERE (author, key) IN (SELECT x.author, x.key FROM post_k
 -- Store.Purge
 DELETE FROM refusals WHERE (agent, owner, circle) IN (SELECT x.agent, x.owner, x.circle FROM refusals x WHERE at <= ? ORDER BY at LIMIT +?);
 
--- Store.Purge
-SELECT id FROM posts p WHERE gone > 0 AND gone <= ?
-			AND NOT EXISTS (SELECT 1 FROM revived v WHERE v.post = p.id) ORDER BY gone LIMIT +?;
-
 -- Store.PutExportPart
 INSERT INTO export_parts (name, part, data) VALUES (?, ?, ?) ON CONFLICT (name, part) DO UPDATE SET data = excluded.data;
 
@@ -1262,6 +1258,7 @@ UPDATE authors SET suspended_for = '' WHERE id = ? AND suspended_for <> '';
 
 -- kinds
 UPDATE removals SET agent = '', reason = '' WHERE agent = ? AND agent <> '';
+
 -- lastOfChangesText
 SELECT coalesce(max(x.seq), 0) FROM (SELECT seq, at FROM changes ORDER BY seq LIMIT +?) x;
 
