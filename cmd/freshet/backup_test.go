@@ -438,10 +438,17 @@ func TestRederiveAll(t *testing.T) {
 	root := t.TempDir()
 	s := settings(t, "embedded")
 	p := start(t, s)
+	found := func() (n int) {
+		t.Helper()
+		page, err := asAgent(t, p, "nobody").Feed(t.Context(), client.Ask{Action: client.ActionRefresh, Silent: true, Limit: 100})
+		require.NoError(t, err)
+		return len(page.Items)
+	}
 	for range 30 {
 		_, err := asAgent(t, p, "ann").CreatePost(t.Context(), client.NewPost{Caption: "Before"})
 		require.NoError(t, err)
 	}
+	testenv.WaitFor(t, func() bool { return found() == 30 }, "the items of posts, so that no job is left")
 	p.signal(syscall.SIGTERM)
 	p.ended(t)
 	earlier := filepath.Join(root, "social.db")
@@ -453,12 +460,6 @@ func TestRederiveAll(t *testing.T) {
 	for range 3 {
 		_, err := asAgent(t, p, "bob").CreatePost(t.Context(), client.NewPost{Caption: "After"})
 		require.NoError(t, err)
-	}
-	found := func() (n int) {
-		t.Helper()
-		page, err := asAgent(t, p, "nobody").Feed(t.Context(), client.Ask{Action: client.ActionRefresh, Silent: true, Limit: 100})
-		require.NoError(t, err)
-		return len(page.Items)
 	}
 	testenv.WaitFor(t, func() bool { return found() == 33 }, "the items of posts")
 	p.signal(syscall.SIGTERM)

@@ -112,6 +112,9 @@ func removal(name string) string {
 		return fmt.Sprintf("ALTER TABLE %s ALTER %s DROP DEFAULT", table, column)
 	case "unique":
 		index := strings.TrimPrefix(rest, "index ")
+		if !strings.HasSuffix(index, "_pkey") && !strings.HasSuffix(index, "_key") { // of no constraint
+			return "DROP INDEX " + index
+		}
 		table := strings.TrimSuffix(strings.TrimSuffix(index, "_pkey"), "_kind_key_key")
 		return fmt.Sprintf("ALTER TABLE %s DROP CONSTRAINT %s", table, index)
 	case "trigger":

@@ -17,7 +17,7 @@ var noStamps = strings.Fields(`
 	moderated.state moderated.removed moderated.reach
 	reported.open audit.seq
 	post_counts.public post_counts.followers post_counts.own
-	authors.has_card authors.followers authors.following authors.erasing authors.suggest_from_follows
+	authors.has_card authors.followers authors.following authors.erasing authors.suggest_from_follows authors.not_recommended
 	circles.size circles.told
 	files.state
 	exports.parts exports.bytes exports.sent export_parts.part
