@@ -122,7 +122,7 @@ func (c *call) read(ctx context.Context, p page) (hydrated, error) {
 	if p.Replayed {
 		// The server that made the page may have a clock that is ahead: what it has shown stays on the page,
 		// unless it was given a date beyond that since.
-		got, err := s.hydrate(ctx, c.Agent, p.Refs, s.at().Add(clocksApart).Unix())
+		got, err := s.hydrate(ctx, c.Agent, c.Feed, p.Refs, s.at().Add(clocksApart).Unix())
 		got.cut(c.Limit) // two equal concurrent calls may both have topped it up
 		got.missing |= s.failOpen.unchecked()
 		return got, err
@@ -131,7 +131,7 @@ func (c *call) read(ctx context.Context, p page) (hydrated, error) {
 	if p.from != sessionless && !p.Recorded {
 		refs, missing = s.failOpen.unseen(ctx, c, refs)
 	}
-	got, err := s.hydrate(ctx, c.Agent, refs, s.at().Unix())
+	got, err := s.hydrate(ctx, c.Agent, c.Feed, refs, s.at().Unix())
 	got.deliver()
 	got.missing |= missing
 	if len(refs) < len(p.Refs) {

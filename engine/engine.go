@@ -118,6 +118,9 @@ type Config struct {
 	// CoReads reports whether acts are counted for co-readers. Nil means if the agent's ranking uses
 	// them.
 	CoReads func() bool
+	// ContentDecides reports whether the content of items is enough to decide what this profile refuses.
+	// Nil means that it always is.
+	ContentDecides func(p *feed.Profile) bool
 	// RecordServed records items as they are delivered (impressions.on: served); otherwise only
 	// items that the client reports as seen are recorded.
 	RecordServed bool

@@ -125,7 +125,13 @@ func (x *explaining) candidateReason(c *api.Explained, it *feed.Item) string {
 		if arrange.HomeSource(c.Source) == feed.SourceFollowing {
 			why += ", or the agent no longer follows its author"
 		}
-		return ranks + ", but it has changed since it was recalled: " + why + "; or its author does not want to be recommended."
+		if feed.IsPost(c.ID) {
+			why += ", or moderators have hidden it or suspended its author, or the author does not want to be recommended"
+		}
+		if x.r.Feed.Named() {
+			why += ", or the feed does not select it any more"
+		}
+		return ranks + ", but it has changed since it was recalled: " + why + "."
 	}
 	return fmt.Sprintf("%s, but only one item of a group is shown, and %s of the same group ranks higher.", ranks, c.Better)
 }

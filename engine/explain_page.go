@@ -30,7 +30,7 @@ func (d *explainedList) pop(_ context.Context, n int) (page, error) {
 }
 
 func (d *explainedList) read(ctx context.Context, p page) (hydrated, error) {
-	return d.stages.hydrate(ctx, d.r.Agent, p.Refs, d.stages.at().Unix())
+	return d.stages.hydrate(ctx, d.r.Agent, d.r.Feed, p.Refs, d.stages.at().Unix())
 }
 
 func (*explainedList) discard(context.Context, hydrated)         {}
@@ -75,7 +75,7 @@ func (x *explaining) contents(ctx context.Context, outcomes map[string]api.Outco
 	if errors.Is(err, social.ErrUnavailable) {
 		down = degraded.Social
 	}
-	refusals := x.query.Profile.Refusals()
+	refusals, selected := x.query.Profile.Refusals(), x.stages.selected(x.r.Feed)
 	for i, doc := range docs {
 		c := &x.out.Candidates[i]
 		c.Outcome = cmp.Or(c.Outcome, outcomes[c.ID])
@@ -87,8 +87,11 @@ func (x *explaining) contents(ctx context.Context, outcomes map[string]api.Outco
 				ref.Source = arrange.HomeSource(c.Source)
 			}
 			outcome := classify(refusals, x.r.Agent, ref, doc, x.now.Unix(), down)
-			if outcome != api.OutcomePaged {
+			switch {
+			case outcome != api.OutcomePaged:
 				c.Outcome = outcome
+			case !selected(doc):
+				c.Outcome = api.OutcomeGone
 			}
 		}
 		c.Outcome = cmp.Or(c.Outcome, api.OutcomeKept)

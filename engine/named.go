@@ -37,6 +37,29 @@ func (c *Config) namedFeed(name feed.Name, reader *string) (*feed.Filter, feed.R
 	return &stored.Filter, ranking, nil
 }
 
+// selected returns a function that reports whether a feed may still select an item, by its content as read now. It
+// is true for every item of for-you and home, of a feed that was deleted meanwhile, which the next call refuses, and
+// if only the index knows what the conditions are about.
+func (s *stages) selected(name feed.Name) func(doc feed.Doc) bool {
+	every := func(feed.Doc) bool { return true }
+	if !name.Named() {
+		return every
+	}
+	filter, _, err := s.cfg.namedFeed(name, nil)
+	if err != nil {
+		return every
+	}
+	asked := filter.AsMutes()
+	decides := s.cfg.ContentDecides == nil || s.cfg.ContentDecides(&asked)
+	return func(doc feed.Doc) bool {
+		if !decides && !feed.IsPost(doc.ID) {
+			return true
+		}
+		it, err := doc.Item()
+		return err == nil && !filter.Rejects(&it)
+	}
+}
+
 // scopedKeys returns the keys that a portion is checked for: of a named feed also those by which it
 // knows what it has shown itself.
 func (r *rounds) scopedKeys() []string {

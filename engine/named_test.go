@@ -229,3 +229,59 @@ func TestNamedFeedCounts(t *testing.T) {
 	assert.Equal(t, docIDs(r.ask(t, refresh(1))), r.tally.delivered)
 	assert.Equal(t, []dedup.Verdict{dedup.Pending, dedup.Pending}, r.verdicts(t, "i000", feed.ScopedKey(feed.Name("tag:go").Scope(), "i000")))
 }
+
+// TestNamedFeedItemsChange changes the tags of items, and the conditions of a stored feed, while a session is paged.
+func TestNamedFeedItemsChange(t *testing.T) {
+	t.Parallel()
+	tagged := feed.StoredFeed{Name: "both", Filter: feed.Filter{All: feed.Conditions{Tags: []string{"go"}}}}
+	for _, name := range []feed.Name{"tag:go", "both"} {
+		t.Run(string(name), func(t *testing.T) {
+			t.Parallel()
+			live := &feed.Live{Ranking: dayLong(), Feeds: []feed.StoredFeed{tagged}}
+			r := taggedRig(t, 40, func(_ *engine.Stores, cfg *engine.Config) { cfg.Rankings = live })
+			assert.Equal(t, every(3, 0, 6), docIDs(r.ask(t, of(name, refresh(2)))))
+			it := items(7)[6]
+			it.Tags = []string{"rust"}
+			r.put(t, it)
+			assert.Equal(t, every(3, 9, 15), docIDs(r.ask(t, of(name, loadMore(2)))), "it has another tag now")
+			it.Tags = []string{"go"}
+			r.index.Upsert([]feed.Item{it}) // it lags behind
+			x, err := r.Explain(t.Context(), engine.ExplainRequest{Agent: "u_1", Feed: name, Limit: 2, Item: "i006"})
+			require.NoError(t, err)
+			assert.Contains(t, x.Item.Reason, "the feed does not select it any more")
+			it.Tags = []string{"rust", "GO"}
+			r.put(t, it)
+			a := r.ask(t, of(name, refresh(2)))
+			assert.Equal(t, []string{"i006", "i015"}, docIDs(a), "it has not been shown")
+			assert.Empty(t, again(a))
+		})
+	}
+	t.Run("the feed changes", func(t *testing.T) {
+		t.Parallel()
+		live := &feed.Live{Ranking: dayLong(), Feeds: []feed.StoredFeed{tagged}}
+		r := taggedRig(t, 40, func(_ *engine.Stores, cfg *engine.Config) { cfg.Rankings = live })
+		assert.Equal(t, every(3, 0, 6), docIDs(r.ask(t, of("both", refresh(2)))))
+		stricter := tagged
+		stricter.None.Langs = []string{"de"}
+		live.Feeds = live.WithFeed(stricter)
+		assert.Equal(t, []string{"i006", "i009", "i012", "i018"}, docIDs(r.ask(t, of("both", loadMore(4)))), "i015 is in German")
+		live.Feeds = live.WithFeed(tagged)
+		assert.Equal(t, []string{"i015", "i021"}, docIDs(r.ask(t, of("both", refresh(2)))))
+	})
+	t.Run("only the index knows", func(t *testing.T) {
+		t.Parallel()
+		asked := 0
+		r := taggedRig(t, 40, func(_ *engine.Stores, cfg *engine.Config) {
+			cfg.ContentDecides = func(p *feed.Profile) bool {
+				asked++
+				return len(p.MutedTags) == 0
+			}
+		})
+		r.ask(t, of("tag:go", refresh(2)))
+		it := items(7)[6]
+		it.Tags = nil
+		r.put(t, it)
+		assert.Equal(t, every(3, 6, 12), docIDs(r.ask(t, of("tag:go", loadMore(2)))))
+		assert.Positive(t, asked)
+	})
+}

@@ -30,6 +30,7 @@ func TestNewReader(t *testing.T) {
 		"load_more refreshes": {items: 30, asks: []ask{{loadMore(5), true}, {loadMore(5), false}, {refresh(5), false}}},
 		"home":                {items: 30, asks: []ask{{ofHome(refresh(5)), true}, {refresh(5), false}, {ofHome(refresh(5)), false}}},
 		"the other":           {items: 30, asks: []ask{{refresh(5), true}, {ofHome(silent(5)), false}, {ofHome(loadMore(5)), false}}},
+		"a named feed":        {items: 30, asks: []ask{{of("tag:news", silent(5)), true}, {of("tag:news", refresh(5)), true}, {of("lang:de", silent(5)), false}, {silent(5), false}}},
 		"a badge is no refresh": {
 			items: 30, asks: []ask{{silent(5), true}, {ofHome(silent(5)), true}, {silent(5), true}, {refresh(5), true}, {silent(5), false}},
 		},

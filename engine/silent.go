@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -69,7 +70,14 @@ func (e *Engine) silentRefresh(ctx context.Context, r Request) (Answer, error) {
 	if len(profile.MutedWords) > 0 { // only the content tells whether it has a muted word
 		read = max(read, newcomerMost)
 	}
-	got, err := e.stages.hydrate(ctx, r.Agent, found.ranked[:min(most, read)], e.stages.at().Unix())
+	// Only the content of posts tells whether their authors are suspended, and the index may still have hidden ones.
+	refs := slices.Clip(found.ranked[:min(most, read)])
+	for _, ref := range found.ranked[len(refs):min(most, max(read, newcomerMost))] {
+		if feed.IsPost(ref.ID) {
+			refs = append(refs, ref)
+		}
+	}
+	got, err := e.stages.hydrate(ctx, r.Agent, r.Feed, refs, e.stages.at().Unix())
 	if err != nil {
 		return Answer{}, err
 	}
@@ -77,15 +85,25 @@ func (e *Engine) silentRefresh(ctx context.Context, r Request) (Answer, error) {
 	unseen := len(found.ranked) - got.short()
 	missing := found.missing | got.missing
 	unknown := since.IsZero() && missing == 0 && !profile.Refreshed()
-	docs, others := got.docs[:min(len(got.docs), r.Limit)], r.Feed.Others()
+	docs := got.docs[:min(len(got.docs), r.Limit)]
 	a := Answer{
 		Docs: docs, NewCount: min(unseen, most), HasMore: unseen > len(docs), Degraded: missing.Names(),
-		NewReader: unknown && e.neverRefreshed(ctx, r.Agent, others[0], others[1]),
+		NewReader: unknown && e.neverRefreshed(ctx, r.Agent, otherSessions(r.Feed)...),
 	}
 	if r.Why {
 		e.why(ctx, r, ahead, got.profile, &a)
 	}
 	return a, nil
+}
+
+// otherSessions returns the names of the feeds whose refresh shows that the agent is not new, besides a feed's own:
+// of a named feed also any other named feed.
+func otherSessions(name feed.Name) []feed.Name {
+	others := name.Others()
+	if name.Named() {
+		return []feed.Name{others[0], others[1], feed.AnyNamed}
+	}
+	return others[:]
 }
 
 // refreshedAt returns the time of the agent's last refresh. It fails if the call's request id is

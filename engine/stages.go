@@ -97,8 +97,9 @@ func (s *stages) factors(ctx context.Context, q feed.Query, ids []string) ([]rec
 
 // hydrate reads the content of refs to be shown for the first time. While the catalog is
 // down it returns the cached items, and the others as lost; if nothing is cached it also returns
-// the error. Items dated after latest, in Unix seconds, are not to be shown yet.
-func (s *stages) hydrate(ctx context.Context, agent string, refs []feed.Ref, latest int64) (hydrated, error) {
+// the error. Items dated after latest, in Unix seconds, are not to be shown yet. Those that a named feed does not
+// select any more, since they or the feed have changed, are gone.
+func (s *stages) hydrate(ctx context.Context, agent string, name feed.Name, refs []feed.Ref, latest int64) (hydrated, error) {
 	if len(refs) == 0 {
 		return hydrated{docs: []feed.Doc{}}, nil
 	}
@@ -117,7 +118,7 @@ func (s *stages) hydrate(ctx context.Context, agent string, refs []feed.Ref, lat
 		return hydrated{missing: degraded.Catalog}, indexErr
 	}
 	err = cmp.Or(err, indexErr)
-	refusals := profile.Refusals()
+	refusals, selected := profile.Refusals(), s.selected(name)
 	for i, doc := range docs {
 		ref := refs[i]
 		undecided := indexErr != nil && !feed.IsPost(ref.ID) // the index would say whether the profile refuses it
@@ -129,6 +130,9 @@ func (s *stages) hydrate(ctx context.Context, agent string, refs []feed.Ref, lat
 		outcome := classify(refusals, agent, ref, doc, latest, got.missing)
 		if outcome == api.OutcomePaged && refused[ref.ID] {
 			outcome = api.OutcomeMuted
+		}
+		if outcome == api.OutcomePaged && !selected(doc) {
+			outcome = api.OutcomeGone
 		}
 		switch outcome {
 		case api.OutcomeGone, api.OutcomeOwn:

@@ -145,13 +145,17 @@ const ScopeMark = "N"
 var scopeText = base32.StdEncoding.WithPadding(base32.NoPadding)
 
 // Scope returns the word of capital letters and digits under which pending sets and filters record
-// what a named feed has shown, in addition to the item itself; "" for for-you and home. It is a hash,
-// which keeps it short. If two names had the same, one feed would lack what the other has shown.
+// what a named feed has shown, in addition to the item itself; "" for for-you and home. It is the same
+// for all names of a language (de, deu, German), which select the same items. It is a hash, which keeps it short. If two names had the same, one feed would lack what the other has shown.
 func (n Name) Scope() string {
 	if !n.Named() {
 		return ""
 	}
-	sum := xxhash.Sum64String(string(n.Canonical()))
+	name := string(n.Canonical())
+	if lang, ok := strings.CutPrefix(name, langFeed); ok {
+		name = langFeed + strings.Join(terms.ReadLangs([]string{lang}).Keys(), " ")
+	}
+	sum := xxhash.Sum64String(name)
 	var b [8]byte
 	for i := range b {
 		b[i] = byte(sum >> (8 * i))

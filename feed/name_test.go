@@ -37,6 +37,10 @@ func TestFeedScopes(t *testing.T) {
 	t.Parallel()
 	assert.Empty(t, feed.ForYou.Scope()+feed.HomeFeed.Scope()+feed.Name("").Scope())
 	assert.Equal(t, feed.Name("tag:Go").Scope(), feed.Name("tag:go").Scope(), "spellings of a tag")
+	for _, same := range []feed.Name{"lang:DE", "lang:deu", "lang:German", "lang:Deutsch", "lang:de-Latn"} {
+		assert.Equal(t, feed.Name("lang:de").Scope(), same.Scope(), same)
+	}
+	assert.NotEqual(t, feed.Name("lang:de").Scope(), feed.Name("lang:de-AT").Scope(), "it has fewer items")
 	scopes := map[string]feed.Name{}
 	for _, name := range []feed.Name{"tag:go", "lang:go", "go", "tag:rust", "lang:de"} {
 		scope := name.Scope()

@@ -11,6 +11,8 @@ import (
 const (
 	MaxStoredFeeds = 200
 	maxFeedReaders = 1000 // agents in a list of readers
+	// maxFeedsBytes bounds all stored feeds together, as JSON: every server reads them each second.
+	maxFeedsBytes = 1 << 20
 )
 
 // StoredFeed is a named feed that an operator has stored. It is in force with the version of the
@@ -99,8 +101,13 @@ func (l *Live) validateFeeds() error {
 	if len(l.Feeds) > MaxStoredFeeds {
 		return Errorf(ErrInvalid, "bad feeds: at most %d can be stored, not %d; delete some", MaxStoredFeeds, len(l.Feeds))
 	}
+	size := 0
 	for i := range l.Feeds {
 		f := &l.Feeds[i]
+		size += f.size()
+		if size > maxFeedsBytes {
+			return Errorf(ErrInvalid, "bad feeds: together they may have at most %d bytes; delete some, or name fewer readers and conditions", maxFeedsBytes)
+		}
 		if i > 0 && l.Feeds[i-1].Name >= f.Name {
 			return Errorf(ErrInvalid, "bad feeds: they are not in the order of their names, at %s", f.Name)
 		}
@@ -109,6 +116,22 @@ func (l *Live) validateFeeds() error {
 		}
 	}
 	return nil
+}
+
+// size returns about how many bytes the feed has as JSON.
+func (f *StoredFeed) size() int {
+	n := len(f.Name) + len(f.Ranking)
+	for _, agent := range f.Readers {
+		n += len(agent) + 3
+	}
+	for _, c := range []*Conditions{&f.All, &f.Any, &f.None} {
+		for _, list := range c.Lists() {
+			for _, term := range list {
+				n += len(term) + 3
+			}
+		}
+	}
+	return n
 }
 
 // Base returns the ranking of the agents in no variant, which named feeds are ranked by.

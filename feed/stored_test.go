@@ -3,6 +3,8 @@ package feed_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -82,4 +84,11 @@ func TestStoredFeedRefused(t *testing.T) {
 	require.NoError(t, live.Validate())
 	live.Feeds = append(live.Feeds, feed.StoredFeed{Name: "g", Filter: tags(1)})
 	require.ErrorContains(t, live.Validate(), "at most 200 can be stored, not 201")
+	live.Feeds = live.Feeds[:9]
+	for i := range live.Feeds {
+		live.Feeds[i].Readers = slices.Repeat([]string{strings.Repeat("r", 128)}, 1000)
+	}
+	require.ErrorContains(t, live.Validate(), "together they may have at most 1048576 bytes")
+	live.Feeds = live.Feeds[:7]
+	require.NoError(t, live.Validate())
 }

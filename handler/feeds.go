@@ -68,6 +68,9 @@ func storedFeed(v ranking.Version, name string) (any, error) {
 
 // putFeed answers PUT /v1/feeds/{name} with the feed as stored. It replaces a feed of that name.
 func (s *server) putFeed(ctx context.Context, c *call, name string, in *storedFeedBody) (any, error) {
+	if in.Readers != nil && len(in.Readers) == 0 {
+		return nil, fmt.Errorf("%w: readers is an empty list, and a feed without readers is for everyone; leave it out if that is meant, or delete the feed", feed.ErrInvalid)
+	}
 	f := feed.StoredFeed{Name: feed.Name(name), Filter: feed.Filter{All: in.All, Any: in.Any, None: in.None}, Readers: in.Readers}
 	if in.Ranking.names() {
 		f.Ranking = json.RawMessage(in.Ranking)

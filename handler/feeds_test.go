@@ -22,6 +22,10 @@ func TestStoredFeedRoutes(t *testing.T) {
 	require.JSONEq(t, gardens, string(got.Data))
 	require.Equal(t, 200, f.do(t, "PUT", "/v1/feeds/a", `{"all":{"sites":["example.org"]},"ranking":{}}`, asAdmin).status)
 
+	got = f.do(t, "PUT", "/v1/feeds/gardens", `{"any":{"tags":["garden"]},"readers":[]}`, asAdmin)
+	require.Equal(t, 40001, got.Code, got.body)
+	require.Contains(t, got.body, "a feed without readers is for everyone", "the last reader is taken off the list")
+
 	// Changes of the ranking leave the feeds, and feeds the ranking.
 	require.Equal(t, 200, f.do(t, "PUT", "/v1/ranking", `{"ranking":{"base":1}}`, asAdmin).status)
 	got = f.do(t, "GET", "/v1/feeds", "", asAdmin)

@@ -232,15 +232,17 @@ func (s *server) mayModerate(ctx context.Context, c *call, post string) bool {
 // unseenWrites are parts of the paths of writes by agents that no other agent sees. A suspended agent may make them.
 var unseenWrites = []string{"/muted", "/blocked/", "/notifications/", "/profile", "/export", reportSuffix}
 
-// act names the agent in the context of a write to the social store. Deletions are nobody's concern: an agent may
-// always remove what is its own.
+// act names the agent in the context of a write to the social store. A suspended agent may always remove what is
+// its own, but a token from before an erasure removes nothing of who has the id now.
 func (s *server) act(c *call, agent string) {
-	path := c.gin.FullPath()
-	writes := c.gin.Request.Method == http.MethodPost || c.gin.Request.Method == http.MethodPut || c.gin.Request.Method == http.MethodPatch
-	if !writes || !slices.ContainsFunc([]string{"/v1/posts", "/v1/agents/", "/v1/authors/", "/v1/circles/", "/v1/items/"}, func(p string) bool { return strings.HasPrefix(path, p) }) {
+	path, method := c.gin.FullPath(), c.gin.Request.Method
+	writes := method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch
+	removes := method == http.MethodDelete && s.auth.tokens != nil
+	if !writes && !removes || !slices.ContainsFunc([]string{"/v1/posts", "/v1/agents/", "/v1/authors/", "/v1/circles/", "/v1/items/"}, func(p string) bool { return strings.HasPrefix(path, p) }) {
 		return
 	}
-	a := social.Actor{Agent: agent, Public: !slices.ContainsFunc(unseenWrites, func(part string) bool { return strings.Contains(path, part) })}
+	seen := !slices.ContainsFunc(unseenWrites, func(part string) bool { return strings.Contains(path, part) })
+	a := social.Actor{Agent: agent, Public: writes && seen, Removes: removes && seen}
 	if s.auth.tokens != nil {
 		token, _ := bearer(c.gin.Request)
 		a.Token, a.Issued = true, s.auth.tokens.issued(token)

@@ -38,6 +38,7 @@ func (b *builder) engineConfig(live *ranking.Live, tracing *telemetry.Tracing) e
 
 func (p *parts) openEngine(ctx context.Context, items catalog.Catalog, cfg engine.Config) (*engine.Engine, error) {
 	s := p.stores
+	cfg.ContentDecides = p.clients.contentDecides()
 	stores := engine.Stores{
 		Recall: s.shared, Seen: s.dedup, Recorder: s.recorder, Sessions: s.sessions, Catalog: items,
 		Tally: p.tally, Learner: p.learner, CoReaders: p.coRead, Home: p.home(), Groups: s.groups,

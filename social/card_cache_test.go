@@ -54,9 +54,9 @@ func publicCard(id string) social.Card {
 func TestCardCacheWriterSkipsRecent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		closed, unread := publicCard("post:closed"), publicCard("post:unread")
-		closed.Public, unread.Content = false, nil
-		s := &shelf{cards: []social.Card{publicCard("post:a"), closed, unread, {ID: "post:gone"}}}
+		closed, unread, suspended := publicCard("post:closed"), publicCard("post:unread"), publicCard("post:suspended")
+		closed.Public, unread.Content, suspended.Suspended = false, nil, true
+		s := &shelf{cards: []social.Card{publicCard("post:a"), closed, unread, suspended, {ID: "post:gone"}}}
 		k := social.NewCardCacheWriter(s, s, time.Now, slog.New(slog.DiscardHandler))
 		ctx, stop := context.WithCancel(t.Context())
 		go k.Run(ctx)

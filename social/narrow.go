@@ -23,7 +23,7 @@ func (p *Post) Narrow(stored *Post) {
 		return
 	}
 	p.CreatedAt = stored.CreatedAt
-	both := Audience{Followers: before.Followers && after.Followers, Circles: common(before.Circles, after.Circles)}
+	both := Audience{Followers: before.Followers && after.Followers, Circles: Common(before.Circles, after.Circles)}
 	wider := after.Reach() > before.Reach() && both.Reach() == Addressed && len(both.Circles) == 0
 	if after.Public || wider || p.Origin != stored.Origin {
 		p.Audience, p.Mentions, p.Grants, p.Closed, p.Origin = before, stored.Mentions, stored.Grants, stored.Closed, stored.Origin
@@ -31,15 +31,15 @@ func (p *Post) Narrow(stored *Post) {
 	}
 	p.Audience = both
 	if !stored.circled() { // those it mentions are in the audience
-		p.Mentions = common(stored.Mentions, p.Mentions)
+		p.Mentions = Common(stored.Mentions, p.Mentions)
 		return
 	}
-	p.Grants = common(stored.Grants, p.Grants)
+	p.Grants = Common(stored.Grants, p.Grants)
 	p.Closed = len(both.Circles)+len(p.Grants) == 0
 }
 
-// common returns the elements of a list that are also in another, nil if there are none.
-func common(list, other []string) []string {
+// Common returns the elements of a list that are also in another, nil if there are none.
+func Common(list, other []string) []string {
 	var both []string
 	for _, s := range list {
 		if slices.Contains(other, s) {

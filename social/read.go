@@ -52,8 +52,9 @@ type Card struct {
 // Readable reports whether the reader may see the post, and the card has its content.
 func (c *Card) Readable() bool { return c.Visible && len(c.Content) > 0 }
 
-// Cacheable reports whether a [CardCache] stores the card.
-func (c *Card) Cacheable() bool { return c.Public && c.Readable() }
+// Cacheable reports whether a [CardCache] stores the card. It stores none of a suspended author: while the store
+// is unavailable, nothing says that the author is suspended.
+func (c *Card) Cacheable() bool { return c.Public && c.Readable() && !c.Suspended }
 
 // Cards is the only way for readers to get a post's content.
 type Cards interface {

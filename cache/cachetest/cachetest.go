@@ -82,6 +82,7 @@ func Run(t *testing.T, open func(t *testing.T, ttl time.Duration) Env) {
 		{"named feeds show again and never themselves", namedAgain},
 		{"named feeds: what is taken back", namedTakenBack},
 		{"named feeds: what is restored", namedRestored},
+		{"named feeds: a whole session is restored", namedRestoredAlone},
 		{"named feeds: retries", namedRetries},
 		{"named feeds: last refresh", namedRefreshed},
 		{"feeds are apart", feedsApart},

@@ -174,6 +174,20 @@ func namedRestored(t *testing.T, open Open) {
 	requirePage(t, named[5:], false, refresh(t, env.A, goFeed, 9, named))
 }
 
+// namedRestoredAlone restores the whole page of a session that had no more, and has another feed show one of its
+// items later than in its next step.
+func namedRestoredAlone(t *testing.T, open Open) {
+	env := open(t, TTL)
+	all := refs(0, 5)
+	named := scoped(goFeed, false, all[:3]...)
+	requirePage(t, named, false, refresh(t, env.A, goFeed, 3, named))
+	require.NoError(t, env.A.Restore(t.Context(), agent, named, cache.Call{Feed: goFeed}))
+	refresh(t, env.A, feed.ForYou, 1, slices.Concat(all[3:], all[1:2]))
+	requirePage(t, slices.Concat(all[4:], all[1:2]), false, popOf(t, env.A, cache.Call{Feed: feed.ForYou}, 2))
+	recorded(t, env, all)
+	requirePage(t, []feed.Ref{named[0], named[2]}, false, popOf(t, env.B, cache.Call{Feed: goFeed}, 5))
+}
+
 func namedRetries(t *testing.T, open Open) {
 	env := open(t, TTL)
 	named := scoped(goFeed, false, refs(0, 5)...)

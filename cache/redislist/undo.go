@@ -45,13 +45,14 @@ else
 end
 local ended, scope = restore and redis.call('EXISTS', KEYS[1]) == 0, ARGV[4]
 local mine = scope == '' or ended or restore and begun(KEYS[1], scope) -- another named feed may have replaced the session
+local latest = ended and scope ~= '' and redis.call('ZREVRANGE', KEYS[2], 0, 0, 'WITHSCORES')[2] -- no earlier than the refs, which are pending
 for i = omit and 0 or #free, 1, -1 do
   local gone = letgo(KEYS[2], free[i])
   if gone and restore and mine then redis.call('LPUSH', KEYS[1], free[i]) end
 end
 if ended then
   redis.call('PEXPIRE', KEYS[1], ARGV[3])
-  if scope ~= '' then redis.call('ZADD', KEYS[2], 'INCR', ARGV[3], '` + namedMarker + `') end
+  if scope ~= '' then redis.call('ZADD', KEYS[2], 'GT', (latest or 0) + ARGV[3], '` + namedMarker + `') end
 end
 if r and restore and not string.find(r.steps, ' [^~]') then -- no refs
   redis.call('DEL', KEYS[3])

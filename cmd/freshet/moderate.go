@@ -107,7 +107,10 @@ func (m *moderator) decide(o *client.ReportedObject) error {
 		case wrong == nil && todo == nil:
 			return nil
 		case wrong == nil:
-			return m.act(todo)
+			wrong = m.act(todo)
+			if !errors.Is(wrong, client.ErrBadRequest) { // such as a reason that is too long
+				return wrong
+			}
 		}
 		if _, err := fmt.Fprintln(m.out, wrong); err != nil {
 			return err

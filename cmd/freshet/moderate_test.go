@@ -27,13 +27,15 @@ func TestModerate(t *testing.T) {
 		require.NoError(t, err)
 	}
 	report(client.ReportedPost, "post:public", "look:\x1b[2J")
-	got := moderate("what", "suspend soon", "skip")
+	got := moderate("what", "suspend soon", "suspend 2500000h spam", "hold "+strings.Repeat("x", 501), "skip")
 	require.Equal(t, exitOK, got.code, got.errs)
 	assert.Contains(t, got.out, "post post:public: reported by 1 (spam 1)")
 	assert.Contains(t, got.out, "  stranger: spam: look: [2J\n")
 	assert.Contains(t, got.out, "  by author, ")
 	assert.Contains(t, got.out, `"what" is none of these`)
 	assert.Contains(t, got.out, `"soon" is no duration`)
+	assert.Contains(t, got.out, "send a time in the future, at most")
+	assert.Contains(t, got.out, "reason")
 	assert.Contains(t, got.out, "0 decided\n")
 	assert.Contains(t, moderate().out, "0 decided\n", "the input ends")
 

@@ -47,8 +47,9 @@ func (f *Fanout) removeCard(ctx context.Context, p *social.Post) error {
 // compare versions as such.
 const lastVersion = 1<<53 - 1
 
-// removeNow removes the card of a post that was just deleted from the cache. It does not query
-// the store, which may have become unavailable right after the commit.
+// removeNow removes the card of a post that was just deleted or hidden from the cache. It does not query
+// the store, which may have become unavailable right after the commit. For [social.CardTTL] the cache
+// takes no card of the post, not even if it is restored.
 func (f *Fanout) removeNow(ctx context.Context, id string) {
 	if f.d.Cards == nil {
 		return

@@ -148,6 +148,10 @@ func (s *lostStore) DropCircle(ctx context.Context, id, by string, at time.Time)
 	return s.Store.DropCircle(ctx, id, by, at)
 }
 
+func (s *lostStore) Moderate(ctx context.Context, m social.Moderate) (bool, error) {
+	return losing(s, func() (bool, error) { return s.Store.Moderate(ctx, m) })
+}
+
 func (s *lostStore) PostsByID(ctx context.Context, ids []string) ([]social.Post, error) {
 	if s.lost {
 		return nil, errLost
@@ -187,6 +191,12 @@ func (e *env) losable() {
 	e.a.d.Store, e.a.d.Queue = lost, lostQueue{e.a.d.Queue, lost}
 }
 
+// hide has a moderator hide a post.
+func hide(e *env, s social.Store, how social.Action) error {
+	_, err := s.Moderate(e.ctx, social.Moderate{Object: social.Object{Kind: social.ObjectPost, ID: "post:open"}, Action: how})
+	return err
+}
+
 // TestStoreDownAfterCommitHidesCards loses the store right after the commit of a change that
 // removes posts, and checks that the cached cards are hidden all the same.
 func TestStoreDownAfterCommitHidesCards(t *testing.T) {
@@ -196,6 +206,8 @@ func TestStoreDownAfterCommitHidesCards(t *testing.T) {
 		"erase author":     func(e *env, s social.Store) error { return s.EraseAuthor(e.ctx, "ann") },
 		"erase agent":      func(e *env, s social.Store) error { return s.EraseAgent(e.ctx, "ann") },
 		"an event deletes": func(e *env, s social.Store) error { return s.DeletePost(e.ctx, "post:open", "", e.clock()) },
+		"hold":             func(e *env, s social.Store) error { return hide(e, s, social.ActionHold) },
+		"remove":           func(e *env, s social.Store) error { return hide(e, s, social.ActionRemove) },
 		"an event narrows the audience": func(e *env, s social.Store) error {
 			closed := post(e, "open", "ann", 0, social.Audience{Followers: true})
 			_, _, err := s.CreatePost(e.ctx, closed, social.Creation{At: e.clock()})

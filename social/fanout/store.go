@@ -53,12 +53,17 @@ func (s store) DeletePost(ctx context.Context, id, by string, at time.Time) erro
 	return nil
 }
 
-// Moderate also runs the jobs of a post that is hidden or restored, which remove it from the recall index and the
-// cached cards, or put it back. The cached cards of an author who is suspended are hidden.
+// Moderate also runs the jobs of a post that is hidden or restored, which remove it from the recall index, or put it
+// back. The cached card of a post that is hidden is removed first, without querying the store, and the cached cards of
+// an author who is suspended are hidden.
 func (s store) Moderate(ctx context.Context, m social.Moderate) (bool, error) {
 	changed, err := s.Store.Moderate(ctx, m)
 	if err != nil {
 		return changed, err
+	}
+	switch m.Action {
+	case social.ActionHold, social.ActionRemove:
+		s.f.removeNow(ctx, m.Object.ID)
 	}
 	switch m.Action {
 	case social.ActionHold, social.ActionRemove, social.ActionRestore:

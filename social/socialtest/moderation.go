@@ -1,6 +1,7 @@
 package socialtest
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"time"
@@ -103,6 +104,24 @@ func holds(e *env) {
 	require.Empty(e, e.under("named", open.ID, false), "replies to what is hidden")
 	require.NotContains(e, must[[]social.Entry](e)(e.NewestPublic(e.ctx, 50)), social.Entry{Position: open.Position(), Author: "author"})
 	require.ErrorIs(e, second(e.Moderate(e.ctx, social.Moderate{Object: social.Object{Kind: social.ObjectPost, ID: "post:none"}, Action: social.ActionHold})), feed.ErrNotFound)
+}
+
+// holdsThenReported checks that another report of a hidden post lets nobody see it, when it is restored, who did not
+// before.
+func holdsThenReported(e *env) {
+	e.group("g", "o", social.CircleTerms{}, "m", "author")
+	e.group("h", "o", social.CircleTerms{}, "n", "author")
+	p := e.post("author", inCircles("g"), "named", "dropped")
+	e.moderate(social.ActionHold, social.ObjectPost, p.ID, "")
+	e.pass(time.Second)
+	again := social.Post{ID: p.ID, Author: "author", Caption: "again", Audience: social.Audience{Public: true, Circles: []string{"g", "h"}}, Mentions: []string{"named", "other"}, CreatedAt: p.CreatedAt}
+	_, created, err := e.CreatePost(e.ctx, again, social.Creation{At: e.clock()})
+	require.NoError(e, err)
+	require.True(e, created)
+	e.moderate(social.ActionRestore, social.ObjectPost, p.ID, "")
+	for reader, sees := range map[string]bool{"m": true, "named": true, "dropped": false, "other": false, "n": false, "stranger": false} {
+		require.Equal(e, sees, e.card(reader, p.ID).Visible, reader)
+	}
 }
 
 // holdsThenEnds checks that a restored post is not for circles and agents that have ended meanwhile, though others have
@@ -281,6 +300,39 @@ func suspensions(e *env) {
 	}
 }
 
+// oldTokens checks that a token from before an erasure takes nothing away from who has the id now.
+func oldTokens(e *env) {
+	e.cardsOf("author")
+	erased := e.clock().Unix()
+	e.ok(e.EraseAgent(e.ctx, "author"))
+	e.eraseAll("author")
+	e.pass(time.Minute)
+	as := func(issued int64) context.Context {
+		return social.WithActor(e.ctx, social.Actor{Agent: "author", Token: true, Issued: issued, Removes: true})
+	}
+	old := as(erased - 1)
+	e.ok(e.EraseAgent(old, "author")) // the answer may have been lost
+	e.eraseAll("author")
+	e.pass(2 * time.Minute)
+	young := as(e.clock().Unix())
+	p, q := e.post("author", public()), e.post("other", public())
+	must[bool](e)(first2(e.Like(e.ctx, "author", q.ID)))
+	must[bool](e)(e.Follow(e.ctx, "author", "other", here))
+	for what, err := range map[string]error{
+		"delete":   e.DeletePost(old, p.ID, "author", here),
+		"unlike":   second(first2(e.Unlike(old, "author", q.ID))),
+		"unfollow": second(e.Unfollow(old, "author", "other", here)),
+		"card":     e.EraseAuthor(old, "author"),
+		"all":      e.EraseAgent(old, "author"),
+	} {
+		require.ErrorIs(e, err, feed.ErrUnauthenticated, what)
+	}
+	require.True(e, e.card("author", q.ID).HasLiked)
+	require.True(e, e.card("reader", p.ID).Visible)
+	e.ok(e.DeletePost(young, p.ID, "author", here))
+	e.ok(e.EraseAgent(young, "author"))
+}
+
 // audits checks what moderators read, and that each read and action is in the log.
 func audits(e *env) {
 	e.cardsOf("author")
@@ -326,8 +378,12 @@ func audits(e *env) {
 	require.Equal(e, log[5:], must[[]social.AuditEntry](e)(e.Audit(e.ctx, log[4].Seq, 100)))
 	e.suspend("author", "bad", time.Hour)
 	e.ok(e.EraseAgent(e.ctx, "author"))
+	e.eraseAll("author")
 	entry := must[[]social.AuditEntry](e)(e.Audit(e.ctx, 0, 1))[0]
 	require.Equal(e, []any{social.ActionSuspend, "", ""}, []any{entry.Action, entry.Object.ID, entry.Reason})
+	for _, entry := range must[[]social.AuditEntry](e)(e.Audit(e.ctx, 0, 100)) {
+		require.Empty(e, entry.Reason, "neither of what is about them, nor about their posts")
+	}
 }
 
 // first2 leaves out the first of three results.

@@ -112,6 +112,8 @@ var checks = []check{
 	{"Posts/public ones", publicPosts},
 	{"Moderation/hold, remove, restore", holds},
 	{"Moderation/suspensions", suspensions},
+	{"Moderation/old tokens", oldTokens},
+	{"Moderation/reported again", holdsThenReported},
 	{"Moderation/what moderators read, audit log", audits},
 	{"Moderation/retention of reports", reportsRetention},
 	{"Replies", replies},

@@ -40,7 +40,10 @@ func (s *Store) erase(ctx context.Context, agent string, what int) error {
 	return s.failed(ctx, "erase", s.write(ctx, func(t *Tx) {
 		t.erasing = agent
 		if what == erasingAgent {
+			by := t.actor
+			t.actor = social.Actor{} // erasing again is allowed
 			t.passOnAll(agent)
+			t.checkEraser(by)
 		} else {
 			t.lockAgents(exclusive, agent)
 		}
@@ -58,6 +61,28 @@ func (s *Store) erase(ctx context.Context, agent string, what int) error {
 		t.enqueue(jobs.Spec{Kind: jobs.Erase, Key: agent, Priority: jobs.PriorityRemoval})
 	}))
 }
+
+// checkEraser fails if the actor's token is from before the last erasure of the agent, and somebody has used the
+// id since. Otherwise the call may be the retry of one whose answer was lost.
+func (t *Tx) checkEraser(by social.Actor) {
+	if !by.Token {
+		return
+	}
+	var erased int64
+	var used bool
+	t.row(into(&erased, &used), `SELECT e.erased_agent, `+usedAgain+` FROM authors e WHERE e.id = $1`, by.Agent)
+	if by.Before(erased) && used {
+		t.fail(by.Check(social.Stamp(t.now), 0, "", erased))
+	}
+}
+
+// usedAgain reports whether the agent $1, with the row e, has done something that others see since it was erased.
+const usedAgain = `(e.card_at > e.erased
+	OR EXISTS (SELECT 1 FROM posts WHERE author = $1 AND gone = 0 AND created > e.erased_agent)
+	OR EXISTS (SELECT 1 FROM follows WHERE agent = $1 AND gone = 0 AND at > e.erased_agent)
+	OR EXISTS (SELECT 1 FROM likes WHERE agent = $1 AND at > e.erased_agent)
+	OR EXISTS (SELECT 1 FROM members WHERE agent = $1 AND gone = 0 AND at > e.erased_agent)
+	OR EXISTS (SELECT 1 FROM circles WHERE owner = $1 AND gone = 0 AND put > e.erased_agent))`
 
 // eraseTime returns a stamp that is at least $2 and later than everything the agent $1 has made.
 const eraseTime = `SELECT greatest($2::bigint,

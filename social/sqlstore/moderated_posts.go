@@ -95,6 +95,9 @@ func postsToModerate(ask social.PostsQuery) (text string, args []any, err error)
 	if ask.Until > 0 {
 		where = append(where, `p.created_at < `+put(ask.Until))
 	}
+	if ask.Since > 0 && byID {
+		where = append(where, `p.id >= `+put(fmt.Sprintf("%s%014x", social.PostPrefix, ask.Since*1e6)))
+	}
 	if ask.Until > 0 && byID {
 		where = append(where, `p.id < `+put(fmt.Sprintf("%s%014x", social.PostPrefix, ask.Until*1e6)))
 	}

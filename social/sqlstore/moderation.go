@@ -150,8 +150,15 @@ func (t *Tx) forgetModeration(posts ...string) {
 	t.later(`DELETE FROM moderated WHERE post = ANY ($1)`, posts)
 }
 
-// keepModerated narrows what restores a moderated post to what another report of it says.
-func (t *Tx) keepModerated(p *social.Post) {
+// keepModerated narrows what restores a moderated post to what another report of it says, and leaves out of that whom
+// the stored post did not address.
+func (t *Tx) keepModerated(p, stored *social.Post) {
+	var moderated bool
+	t.row(into(&moderated), `SELECT EXISTS (SELECT 1 FROM moderated WHERE post = $1)`, p.ID)
+	if !moderated {
+		return
+	}
+	p.Mentions, p.Grants = social.Common(stored.Mentions, p.Mentions), social.Common(stored.Grants, p.Grants)
 	t.later(`UPDATE moderated SET reach = least(reach, $2) WHERE post = $1`, p.ID, int(p.Audience.Reach()))
 	t.later(`DELETE FROM moderated_circles WHERE post = $1 AND circle <> '`+goneCircle+`' AND NOT (circle = ANY ($2))`, p.ID, append([]string{}, p.Audience.Circles...))
 }
@@ -176,7 +183,8 @@ func (t *Tx) suspend(m social.Moderate) (changed bool) {
 
 // checkActor fails if the agent who makes the call must not write: see [social.WithActor].
 func (t *Tx) checkActor() {
-	if t.actor.Agent == "" || !t.actor.Public || t.checked {
+	shown := t.actor.Public || t.actor.Removes
+	if t.actor.Agent == "" || !shown || t.checked {
 		return
 	}
 	var until, erased int64

@@ -230,7 +230,7 @@ func (t *Tx) keepRemoved(p *social.Post, r *record) {
 	}
 	gone := t.texts(`SELECT rm.circle FROM removals rm LEFT JOIN circles c ON c.id = rm.circle WHERE rm.post = $1 AND rm.incarnation > coalesce(c.dropped, 0)`, p.ID)
 	if r.removed == removedEverywhere {
-		t.keepModerated(p)
+		t.keepModerated(p, &r.Post)
 	}
 	before := len(p.Audience.Circles)
 	p.Audience.Circles = some(slices.DeleteFunc(slices.Clone(p.Audience.Circles), func(circle string) bool { return slices.Contains(gone, circle) }))

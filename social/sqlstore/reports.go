@@ -157,8 +157,10 @@ func (e *eraser) reports(t *Tx) int {
 const dropUnreported = `DELETE FROM reported WHERE kind = $1 AND object = $2
 	AND NOT EXISTS (SELECT 1 FROM reports r WHERE r.kind = $1 AND r.object = $2)`
 
-// forgetReports removes the reports about posts of an erased author.
+// forgetReports removes the reports about posts of an erased author, and the reasons of what moderators have done
+// about them.
 func (t *Tx) forgetReports(posts []string) {
+	t.later(`UPDATE audit SET reason = '' WHERE kind = 'post' AND object = ANY ($1) AND reason <> ''`, posts)
 	t.later(`DELETE FROM reports WHERE kind = 'post' AND object = ANY ($1)`, posts)
 	t.later(`DELETE FROM reported WHERE kind = 'post' AND object = ANY ($1)`, posts)
 }
