@@ -120,13 +120,10 @@ func (x *explaining) candidateReason(c *api.Explained, it *feed.Item) string {
 	case api.OutcomeGone:
 		why := "it was deleted, moved to another group or given a later date"
 		if feed.IsPost(c.ID) {
-			why = "it was deleted, moderators hide it or have suspended its author, or its audience or a block now leaves the agent out"
+			why = "it was deleted, moderators hide it or have suspended its author, its author does not want to be recommended, or its audience or a block now leaves the agent out"
 		}
 		if arrange.HomeSource(c.Source) == feed.SourceFollowing {
 			why += ", or the agent no longer follows its author"
-		}
-		if feed.IsPost(c.ID) {
-			why += ", or moderators have hidden it or suspended its author, or the author does not want to be recommended"
 		}
 		if x.r.Feed.Named() {
 			why += ", or the feed does not select it any more"

@@ -40,7 +40,7 @@ func (p *tables) run(text string) {
 }
 
 // notRows are tables whose rows belong to servers and migrations, not to what is restored.
-var notRows = []string{"freshet_settings", "freshet_schema", "freshet_migrations", "touched", "touched_state"}
+var notRows = []string{"freshet_settings", "freshet_schema", "freshet_migrations", "touched", "touched_state", "exports", "export_parts"}
 
 // columns returns the columns of each table of the schema whose rows are restored, generated ones left out.
 func (p *tables) columns() map[string][]column {

@@ -4106,7 +4106,7 @@ export interface components {
             /** @description Words that are next to each other in the title or the summary. */
             words?: string[];
         };
-        /** @description The agents who may read it; for all others it does not exist. Left out or empty, everyone may. */
+        /** @description The agents who may read it; for all others it does not exist. Left out, everyone may; an empty list is refused. */
         FeedReaders: components["schemas"]["AgentID"][];
         StoredFeed: {
             name: components["schemas"]["StoredFeedName"];

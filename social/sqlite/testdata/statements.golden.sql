@@ -381,11 +381,17 @@ DELETE FROM reported WHERE kind = 'post' AND object IN (SELECT value FROM json_e
 -- Tx.forgetReports
 DELETE FROM reports WHERE kind = 'post' AND object IN (SELECT value FROM json_each(?));
 
+-- Tx.forgetReports
+UPDATE audit SET reason = '' WHERE kind = 'post' AND object IN (SELECT value FROM json_each(?)) AND reason <> '';
+
 -- Tx.forgetReports, for a list of one
 DELETE FROM reported WHERE kind = 'post' AND object = ?;
 
 -- Tx.forgetReports, for a list of one
 DELETE FROM reports WHERE kind = 'post' AND object = ?;
+
+-- Tx.forgetReports, for a list of one
+UPDATE audit SET reason = '' WHERE kind = 'post' AND object = ? AND reason <> '';
 
 -- Tx.giveUpFiles
 UPDATE files SET state = ? WHERE post = ?;
@@ -432,6 +438,9 @@ DELETE FROM invitations WHERE circle = ? AND agent IN (SELECT value FROM json_ea
 
 -- Tx.keepModerated
 DELETE FROM moderated_circles WHERE post = ? AND circle <> '' AND NOT (circle IN (SELECT value FROM json_each(?)));
+
+-- Tx.keepModerated
+SELECT EXISTS (SELECT 1 FROM moderated WHERE post = ?);
 
 -- Tx.keepModerated
 UPDATE moderated SET reach = min(reach, $2) WHERE post = $1;
@@ -1404,7 +1413,7 @@ SELECT p.id FROM posts p WHERE p.gone = 0 AND p.created > coalesce((SELECT e.era
 -- postsToModerate
 SELECT p.id FROM posts p WHERE p.gone = 0 AND p.created > coalesce((SELECT e.erased FROM authors e WHERE e.id = p.author), 0)
 	AND (p.root = '' OR EXISTS (SELECT 1 FROM posts x WHERE x.id = p.root AND x.gone = 0 AND x.deleted < p.root_life
-		AND x.created > coalesce((SELECT e.erased FROM authors e WHERE e.id = x.author), 0))) AND p.id >= 'post:0' AND p.id < 'post:1' AND p.created_at >= ? ORDER BY p.id DESC LIMIT +?;
+		AND x.created > coalesce((SELECT e.erased FROM authors e WHERE e.id = x.author), 0))) AND p.id >= 'post:0' AND p.id < 'post:1' AND p.created_at >= ? AND p.id >= ? ORDER BY p.id DESC LIMIT +?;
 
 -- postsToModerate
 SELECT p.id FROM reported k JOIN posts p ON p.id = k.object WHERE p.gone = 0 AND p.created > coalesce((SELECT e.erased FROM authors e WHERE e.id = p.author), 0)
@@ -1640,6 +1649,14 @@ SELECT s.epoch, CAST(ifnull(n.seq, 0) AS TEXT), s.trimmed, CAST(? AS INTEGER) >=
 WITH held AS MATERIALIZED (SELECT j.id FROM (SELECT value ->> 0 AS id, value ->> 1 AS lease FROM json_each($2) LIMIT -1) h CROSS JOIN jobs j ON j.id = h.id AND j.lease = h.lease AND j.state = 'running'
 	ORDER BY j.kind, j.key)
 		UPDATE jobs SET state = 'pending', leased_till = 0, attempts = max(attempts - 1, 0), changed = $1, due = CASE WHEN due > $1 AND changed > $1 + 1000000 THEN $1 ELSE due END, run_at = CASE WHEN run_at > $1 AND changed > $1 + 1000000 THEN $1 ELSE run_at END FROM held WHERE jobs.id = held.id RETURNING jobs.id, state;
+
+-- usedAgain
+SELECT e.erased_agent, (e.card_at > e.erased
+	OR EXISTS (SELECT 1 FROM posts WHERE author = $1 AND gone = 0 AND created > e.erased_agent)
+	OR EXISTS (SELECT 1 FROM follows WHERE agent = $1 AND gone = 0 AND at > e.erased_agent)
+	OR EXISTS (SELECT 1 FROM likes WHERE agent = $1 AND at > e.erased_agent)
+	OR EXISTS (SELECT 1 FROM members WHERE agent = $1 AND gone = 0 AND at > e.erased_agent)
+	OR EXISTS (SELECT 1 FROM circles WHERE owner = $1 AND gone = 0 AND put > e.erased_agent)) FROM authors e WHERE e.id = $1;
 
 -- writer.Write
 BEGIN IMMEDIATE;
