@@ -41,10 +41,9 @@ func (a *App) personal() (list personal.Sources) {
 	n := a.network
 	if n != nil {
 		list = append(list,
-			personal.Source{Erase: n.exports.Erase, Parts: []personal.Part{{
+			personal.Source{Erase: n.exports.EraseWith(n.shown.EraseAgent), Parts: append(append(n.store.PersonalParts(), n.fanout.Parts()...), personal.Part{
 				Name: "export_files", What: "the files of exports", Places: []string{"file exports"}, Without: "an export does not contain itself",
-			}}},
-			personal.Source{Erase: n.shown.EraseAgent, Parts: append(n.store.PersonalParts(), n.fanout.Parts()...)},
+			})},
 		)
 	}
 	items := a.works()

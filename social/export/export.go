@@ -255,20 +255,19 @@ func (x *Exporter) remove(ctx context.Context, name string, parts int) {
 	}
 }
 
-// Erase cancels the export of an agent and removes the file. It may be repeated after an error.
-func (x *Exporter) Erase(ctx context.Context, agent string) error {
-	var before social.Export
-	_, err := x.Store.ChangeExport(ctx, agent, func(e social.Export) (social.Export, error) {
-		before = e
-		if e.Name != "" {
-			e.State = social.ExportEnded
+// EraseWith returns a function that erases an agent by another, which cancels the export too, and then removes the
+// file. It may be repeated after an error. What is refused leaves the export as it is.
+func (x *Exporter) EraseWith(erase func(ctx context.Context, agent string) error) func(ctx context.Context, agent string) error {
+	return func(ctx context.Context, agent string) error {
+		before, err := x.Store.Export(ctx, agent)
+		if err == nil {
+			err = erase(ctx, agent)
 		}
-		return e, nil
-	})
-	if err == nil && before.Name != "" {
-		x.remove(ctx, before.Name, before.Parts)
+		if err == nil && before.Name != "" {
+			x.remove(ctx, before.Name, before.Parts)
+		}
+		return err
 	}
-	return err
 }
 
 // expireAtOnce is how many exports one call of [Exporter.Expire] removes.

@@ -275,7 +275,7 @@ func TestExportKilled(t *testing.T) {
 func TestExportErased(t *testing.T) {
 	testenv.WithoutRace(t)
 	t.Parallel()
-	erase := func(s *site) error { return s.Erase(t.Context(), "a") }
+	erase := func(s *site) error { return s.EraseWith(s.store.EraseAgent)(t.Context(), "a") }
 	for name, erase := range map[string]func(s *site) error{
 		"by the exporter":                      erase,
 		"by the store, whose server then dies": func(s *site) error { return s.store.EraseAgent(t.Context(), "a") },
@@ -292,7 +292,7 @@ func TestExportErased(t *testing.T) {
 			require.NoError(t, erase(s))
 			expire(t, s.Exporter)
 			require.Zero(t, s.left(), "one that was ready")
-			require.NoError(t, s.Erase(t.Context(), "a"), "again")
+			require.NoError(t, s.EraseWith(s.store.EraseAgent)(t.Context(), "a"), "again")
 		})
 	}
 }
@@ -353,7 +353,7 @@ func TestExportsBounded(t *testing.T) {
 	})
 	require.NoError(t, err)
 	require.ErrorIs(t, s.work(s.Exporter, 1, large()), jobs.ErrWait)
-	require.NoError(t, s.Erase(t.Context(), "b"))
+	require.NoError(t, s.EraseWith(s.store.EraseAgent)(t.Context(), "b"))
 	s.pass(2 * time.Hour)
 	expire(t, s.Exporter)
 	require.NoError(t, s.work(s.Exporter, 1, large()))
