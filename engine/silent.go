@@ -66,17 +66,7 @@ func (e *Engine) silentRefresh(ctx context.Context, r Request) (Answer, error) {
 	if since.IsZero() {
 		most = min(most, newcomerMost)
 	}
-	read := r.Limit
-	if len(profile.MutedWords) > 0 { // only the content tells whether it has a muted word
-		read = max(read, newcomerMost)
-	}
-	// Only the content of posts tells whether their authors are suspended, and the index may still have hidden ones.
-	refs := slices.Clip(found.ranked[:min(most, read)])
-	for _, ref := range found.ranked[len(refs):min(most, max(read, newcomerMost))] {
-		if feed.IsPost(ref.ID) {
-			refs = append(refs, ref)
-		}
-	}
+	refs := toHydrate(found.ranked[:most], r.Limit, len(profile.MutedWords) > 0)
 	got, err := e.stages.hydrate(ctx, r.Agent, r.Feed, refs, e.stages.at().Unix())
 	if err != nil {
 		return Answer{}, err
@@ -170,3 +160,19 @@ func (e *Engine) Preview(ctx context.Context, agent string, limit int, since tim
 
 // uncounted is [Config.enter] without measuring, for work that no reader waits for.
 func uncounted(ctx context.Context, _ stage) (context.Context, running) { return ctx, running{} }
+
+// toHydrate returns those of the ranked items that a silent refresh reads: the first ones, and of those behind them, up to
+// newcomerMost, what only the content decides. That is whether an item has a muted word, if there are any; and
+// whether the author of a post is suspended or the post hidden, which the index may not know yet.
+func toHydrate(ranked []feed.Ref, first int, words bool) []feed.Ref {
+	if words {
+		first = max(first, newcomerMost)
+	}
+	refs := slices.Clip(ranked[:min(len(ranked), first)])
+	for _, ref := range ranked[len(refs):min(len(ranked), max(first, newcomerMost))] {
+		if feed.IsPost(ref.ID) {
+			refs = append(refs, ref)
+		}
+	}
+	return refs
+}

@@ -40,7 +40,7 @@ func (c *Conditions) met(it *Item) (met, unmet int) {
 	return met, unmet
 }
 
-// AsMutes returns a profile that mutes what the conditions on tags, languages and authors are about. Whoever can
+// AsMutes returns a profile that mutes what the conditions on tags, languages and authors are about. Those who can
 // tell by an item's content whether this profile refuses it can tell whether [Filter.Rejects] is right.
 func (f *Filter) AsMutes() Profile {
 	var p Profile

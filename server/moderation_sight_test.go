@@ -68,8 +68,11 @@ func newSight(t *testing.T, m mode) *sight {
 	root := s.must("bob", "POST", "/v1/posts", `{"caption":"root","audience":{"public":true}}`).Data.ID
 	s.publishImage()
 	for _, p := range [][3]string{
-		{"ann", "yodel", `"audience":{"followers":true}`}, {"ann", "xenon", `"audience":{"circles":["club"]}`}, {"ann", "waltz", `"audience":{},"mentions":["max"]`},
-		{"ann", "vivid", `"reply_to":"` + root + `"`}, {"bob", "umbra", `"reply_to":"` + s.ids["zebra"] + `"`},
+		{"ann", "yodel", `"audience":{"followers":true}`},
+		{"ann", "xenon", `"audience":{"circles":["club"]}`},
+		{"ann", "waltz", `"audience":{},"mentions":["max"]`},
+		{"ann", "vivid", `"reply_to":"` + root + `"`},
+		{"bob", "umbra", `"reply_to":"` + s.ids["zebra"] + `"`},
 	} {
 		s.clock.Advance(time.Second)
 		s.authors[p[1]] = p[0]
@@ -313,10 +316,24 @@ func TestModerationEverywhere(t *testing.T) {
 func (s *sight) checkFixture(all map[seen]bool) {
 	s.Helper()
 	for _, x := range []seen{
-		{"post zebra", nameless, "zebra"}, {"image", nameless, "zebra"}, {"timeline", "fan", "yodel"}, {"group", "mia", "xenon"}, {"timeline", "max", "waltz"},
-		{"notifications", "max", "waltz"}, {"replies to bob", "sam", "vivid"}, {"notifications", "bob", "vivid"}, {"replies to zebra", nameless, "umbra"}, {"likes", "sam", "zebra"},
-		{"guest feed", nameless, "zebra"}, {"related", "sam", "zebra"}, {"for_you", "a stranger", "zebra"}, {"home", "a follower", "yodel"}, {"home", "a stranger", "zebra"},
-		{"tag:go", "a stranger", "zebra"}, {"author's page", "fan", "yodel"}, {"grid", nameless, "zebra"},
+		{"post zebra", nameless, "zebra"},
+		{"image", nameless, "zebra"},
+		{"timeline", "fan", "yodel"},
+		{"group", "mia", "xenon"},
+		{"timeline", "max", "waltz"},
+		{"notifications", "max", "waltz"},
+		{"replies to bob", "sam", "vivid"},
+		{"notifications", "bob", "vivid"},
+		{"replies to zebra", nameless, "umbra"},
+		{"likes", "sam", "zebra"},
+		{"guest feed", nameless, "zebra"},
+		{"related", "sam", "zebra"},
+		{"for_you", "a stranger", "zebra"},
+		{"home", "a follower", "yodel"},
+		{"home", "a stranger", "zebra"},
+		{"tag:go", "a stranger", "zebra"},
+		{"author's page", "fan", "yodel"},
+		{"grid", nameless, "zebra"},
 	} {
 		require.True(s, all[x], "%+v", x)
 	}

@@ -323,6 +323,7 @@ func elastic(t *testing.T, cfg configs.Config, method, path, body string) string
 	req, err := http.NewRequestWithContext(t.Context(), method, cfg.Elasticsearch.Addresses[0]+"/"+path+map[bool]string{true: "?refresh=true"}[method == http.MethodPut || method == http.MethodDelete], strings.NewReader(body))
 	require.NoError(t, err)
 	req.Header.Set("Content-Type", "application/json")
+	req.Close = true // the server may close a connection that waits
 	res, err := http.DefaultClient.Do(req)
 	require.NoError(t, err)
 	defer func() { _ = res.Body.Close() }()

@@ -71,8 +71,9 @@ func (t *Tx) checkEraser(by social.Actor) {
 	var erased int64
 	var used bool
 	t.row(into(&erased, &used), `SELECT e.erased_agent, `+usedAgain+` FROM authors e WHERE e.id = $1`, by.Agent)
-	if by.Before(erased) && used {
+	if used && by.Before(erased) {
 		t.fail(by.Check(social.Stamp(t.now), 0, "", erased))
+		return
 	}
 }
 
