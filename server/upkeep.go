@@ -37,7 +37,7 @@ func (b *builder) startPurger(ctx context.Context, c clients, s stores, n *netwo
 		tasks = append(tasks, retention.Task{Name: "items", Step: counting("items", old.Sweep), Own: ownCatalog})
 	}
 	learned := catalog.NewLearnedRetention(s.learned, items, catalog.RetentionConfig{Keep: b.cfg.Learning.Retention, Now: now})
-	tasks = append(tasks, retention.Task{Name: "learned data", Step: counting("learned", learned.Step), Own: ownCatalog})
+	tasks = append(tasks, retention.Task{Name: "learned data", Kinds: []string{"learned"}, Step: counting("learned", learned.Step), Own: ownCatalog})
 	b.purger = retention.New(turn, b.log, tasks...)
 	b.background(ctx, "purges", b.purger.Run)
 }

@@ -38,6 +38,8 @@ type Task struct {
 	// Step removes some of what has expired, as of the time of the store, and returns how much of each
 	// kind; more reports that the next step may find more at once. After an error it may have removed some.
 	Step func(ctx context.Context) (removed map[string]int, more bool, err error)
+	// Kinds are names that the metric has from the start, with 0; it has others once something is removed.
+	Kinds []string
 	// Own means that the data are this server's alone. What servers share, one of them removes.
 	Own bool
 }
@@ -59,6 +61,9 @@ type task struct {
 func New(turn func(ctx context.Context) (bool, error), log *slog.Logger, tasks ...Task) *Purger {
 	p := &Purger{turn: turn, log: cmp.Or(log, slog.New(slog.DiscardHandler))}
 	for _, t := range tasks {
+		for _, what := range t.Kinds {
+			purged.WithLabelValues(what)
+		}
 		p.tasks = append(p.tasks, task{t, periodic.Failing{
 			Fails: "not all that has expired can be removed; the next round continues", Again: "what has expired is removed again",
 		}})
