@@ -126,7 +126,8 @@ func brokenBySchema(where string, schema map[string]any) []string {
 	if (enum || constant) && schema["type"] == nil {
 		broken = append(broken, where+": an enum or const without a type")
 	}
-	if text, _ := schema["description"].(string); strings.Contains(text, "](") {
+	text, _ := schema["description"].(string)
+	if strings.Contains(text, "](") {
 		broken = append(broken, where+": a link in a description, which /docs shows as it is written")
 	}
 	if schema["anyOf"] != nil {

@@ -387,7 +387,8 @@ func (w *yearWorld) purge() {
 	require.NoError(w, w.a.Flush(ctx))
 	retryFailed(w, w.a)
 	w.letPass()
-	if client := w.a.clients.redis; client != nil { // by the clock of Redis, the turn of the day before has not ended
+	client := w.a.clients.redis
+	if client != nil { // by the clock of Redis, the turn of the day before has not ended
 		require.NoError(w, client.Del(ctx, keysOf(w.a).RetentionLease()).Err())
 	}
 	w.a.purger.Round(ctx)

@@ -61,7 +61,8 @@ func editManifest(t *testing.T, dir string, change func(m map[string]any)) {
 // partIn returns a part of a manifest.
 func partIn(m map[string]any, name string) map[string]any {
 	for _, p := range m["parts"].([]any) {
-		if p := p.(map[string]any); p["name"] == name {
+		p := p.(map[string]any)
+		if p["name"] == name {
 			return p
 		}
 	}

@@ -111,7 +111,8 @@ func (m *Manifest) fitsPart(cfg configs.Config, p *Part) error {
 			if d.What != p.Name {
 				continue
 			}
-			if known := len(d.Schema.Migrations); p.Schema > known {
+			known := len(d.Schema.Migrations)
+			if p.Schema > known {
 				return fmt.Errorf("the backup was made by freshet %s: its %s is of version %d, and this version reads up to %d: restore it with that version or a later one", m.Freshet, filepath.Base(d.Path), p.Schema, known)
 			}
 			for _, f := range p.Files {
