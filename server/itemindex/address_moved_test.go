@@ -44,9 +44,10 @@ func TestAddressMovedToOtherCluster(t *testing.T) {
 		forward.ServeHTTP(w, r)
 	}))
 	t.Cleanup(other.Close)
-	switched.Lead(other.Listener.Addr().String())
+	// Idle connections stay with the first cluster. No request before the check proves it: a recall in
+	// the background may hold the only one, and the request would open another, to the second.
 	s.put()
-	require.Zero(t, reached.Load(), "existing connections lead to the first cluster")
+	switched.Lead(other.Listener.Addr().String())
 
 	s.watch.recheck(t.Context(), nil)
 	assert.NotEqual(t, uuid, s.watch.found.Schema.UUIDs)
