@@ -77,7 +77,7 @@ func (c *Conditions) validate(of string) error {
 	for i, list := range c.Lists() {
 		for _, term := range list {
 			if len(term) > MaxItemID || !utf8.ValidString(term) || strings.ContainsFunc(term, unicode.IsControl) || !usable[i].ok(term) {
-				return Errorf(ErrInvalid, "bad feed: %.80q, of %s, is not a %s that items can have", term, of, usable[i].what)
+				return Errorf(ErrInvalid, "bad feed: %.80q, of %s, is no %s that items can have", term, of, usable[i].what)
 			}
 		}
 	}

@@ -58,10 +58,10 @@ func TestStoredFeedRefused(t *testing.T) {
 		"has another meaning":            {Name: "home", Filter: tags(1)},
 		"it has no conditions":           {Name: "x"},
 		"it has 101 conditions":          {Name: "x", Filter: tags(101)},
-		`"", of all, is not a tag`:       {Name: "x", Filter: all(feed.Conditions{Tags: []string{""}})},
-		"is not a site":                  {Name: "x", Filter: all(feed.Conditions{Sites: []string{"https://example.org/"}})},
-		"is not a word":                  {Name: "x", Filter: all(feed.Conditions{Words: []string{"!!"}})},
-		"is not a language":              {Name: "x", Filter: all(feed.Conditions{Langs: []string{" "}})},
+		`"", of all, is no tag`:          {Name: "x", Filter: all(feed.Conditions{Tags: []string{""}})},
+		"is no site":                     {Name: "x", Filter: all(feed.Conditions{Sites: []string{"https://example.org/"}})},
+		"is no word":                     {Name: "x", Filter: all(feed.Conditions{Words: []string{"!!"}})},
+		"is no language":                 {Name: "x", Filter: all(feed.Conditions{Langs: []string{" "}})},
 		"at most 1000 readers":           {Name: "x", Filter: tags(1), Readers: make([]string, 1001)},
 		"readers: bad id":                {Name: "x", Filter: tags(1), Readers: []string{"a b"}},
 		"unknown field":                  {Name: "x", Filter: tags(1), Ranking: json.RawMessage(`{"scale":"72h"}`)},
@@ -73,7 +73,7 @@ func TestStoredFeedRefused(t *testing.T) {
 	}
 	for _, site := range []string{"www.example.org", "Example.org", "a/b", "a:80"} {
 		f := feed.StoredFeed{Name: "x", Filter: all(feed.Conditions{Sites: []string{site}})}
-		assert.ErrorContains(t, f.Validate(feed.DefaultRanking()), "is not a site", site)
+		assert.ErrorContains(t, f.Validate(feed.DefaultRanking()), "is no site", site)
 	}
 	live := feed.Live{Ranking: feed.DefaultRanking(), Feeds: []feed.StoredFeed{{Name: "b", Filter: tags(1)}, {Name: "a", Filter: tags(1)}}}
 	require.ErrorContains(t, live.Validate(), "not in the order of their names")

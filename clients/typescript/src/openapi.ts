@@ -3564,7 +3564,8 @@ export interface components {
              * @enum {string}
              */
             kind: "post" | "item" | "author" | "circle";
-            id: string;
+            /** @description That of a post begins with `post:`. Those of authors and circles have the characters of agents' ids. */
+            id: components["schemas"]["ItemID"];
         };
         ModerationAction: {
             object: components["schemas"]["ModerationObject"];
@@ -4096,7 +4097,7 @@ export interface components {
          */
         FeedName: string;
         StoredFeedName: string;
-        /** @description Conditions on an item. Tags, languages and words are compared as those of a profile. An item without a language meets no condition on languages. */
+        /** @description Conditions on an item. Tags, languages and words are compared as those of a profile. An item without a language meets no condition on languages. Each term must be one that items can have: of 256 bytes at most, without control characters. */
         FeedConditions: {
             tags?: string[];
             langs?: string[];
