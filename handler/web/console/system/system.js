@@ -28,7 +28,7 @@ async function diagnose(signal) {
     const { data } = await admin('POST', '/v1/doctor', undefined, {}, signal);
     const found = data.findings.toSorted((a, b) => LEVELS.indexOf(a.level) - LEVELS.indexOf(b.level));
     const bad = found.filter((f) => f.level !== 'ok').length;
-    $('checking').textContent = bad ? `${bad} of ${found.length} checks found something to do.` : `All ${found.length} checks are fine.`;
+    $('checking').textContent = bad ? `${bad} of ${found.length} checks found something to do, see below.` : `All ${found.length} checks are fine.`;
     fill($('findings'), ['Level', 'What', 'Found', 'What to do'], found.map((f) => [level(f.level, f.level), text(f.what), text(f.detail), text(f.fix)]));
   } catch (error) {
     if (!signal.aborted) $('checking').textContent = `The check failed: ${error.message}`;
