@@ -4674,6 +4674,12 @@ export interface components {
             followers?: boolean;
             circles?: string[];
         };
+        /** @description Its id is empty if it was an agent who was erased since. Absent for a list that names no author. */
+        AuditPageEntriesEntryObject: {
+            /** @enum {string} */
+            kind: "post" | "item" | "author" | "circle";
+            id: string;
+        };
         AuditPageEntriesEntry: {
             /** Format: int64 */
             seq: number;
@@ -4686,8 +4692,7 @@ export interface components {
             who: string;
             /** @enum {string} */
             action: "hold" | "remove" | "restore" | "suspend" | "lift" | "dismiss" | "read" | "list";
-            /** @description Its id is empty if it was an agent who was erased since. Absent for a list that names no author. */
-            object?: components["schemas"]["ModerationObject"];
+            object?: components["schemas"]["AuditPageEntriesEntryObject"];
             reason?: string;
         };
         ProfileMutedWordsEntry: {
