@@ -9252,7 +9252,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description `open`, or `decided` for those that were. */
-                state?: "open" | "decided" | "";
+                state?: "open" | "decided";
                 /**
                  * @description The `next_cursor` of an earlier response.
                  * @example 1772791200000000:author:u_1
@@ -9341,7 +9341,7 @@ export interface operations {
                  */
                 author?: string;
                 /** @description Only posts that moderators hold, or have removed. */
-                state?: "held" | "removed" | "";
+                state?: "held" | "removed";
                 /** @description Only posts that were reported. */
                 reported?: boolean;
                 /** @description Only posts created at this time or later, in Unix seconds. */
