@@ -84,8 +84,9 @@ func (c *Client) agents(ctx context.Context, path, after string, limit int) (Age
 	return call[AgentPage](ctx, c, Request{Method: http.MethodGet, Path: withPage(path, "after", after, limit), Repeatable: true})
 }
 
-// Author calls GET /v1/authors/{id}. It returns [ErrNotFound] if the author is unknown or blocks
-// the caller. If the caller blocks the author, only IsBlocked is set.
+// Author calls GET /v1/authors/{id}. The caller, "~", always gets itself. It returns [ErrNotFound]
+// if another author is unknown or blocks the caller. If the caller blocks the author, only IsBlocked
+// is set.
 func (c *Client) Author(ctx context.Context, id string) (Author, error) {
 	return call[Author](ctx, c, Request{Method: http.MethodGet, Path: v1("authors", id), Repeatable: true})
 }

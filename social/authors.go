@@ -33,6 +33,11 @@ type AuthorInfo struct {
 	FollowsYou  bool  `json:"follows_you"` // the author follows the reader
 	// IsBlocked reports that the reader blocks the author; then only the id is set.
 	IsBlocked bool `json:"is_blocked,omitempty"`
+	// SuspendedUntil is the end of the author's suspension, in Unix seconds; 0 for none. Only the
+	// author reads it.
+	SuspendedUntil int64 `json:"suspended_until,omitempty"`
+	// SuspendedFor is the reason that the moderators gave, with SuspendedUntil.
+	SuspendedFor string `json:"suspended_for,omitempty"`
 }
 
 // MaxAddressed limits how many posts [Authors.Author] reads to count those that an author addresses
@@ -88,8 +93,8 @@ type Authors interface {
 	PatchAuthor(ctx context.Context, id string, patch func(stored Author) (Author, error)) (Author, error)
 
 	// Author returns an author for a reader; "" is a call without an agent. If the reader blocks
-	// the author, known or not, only the id and IsBlocked are set. Otherwise an author who is
-	// unknown or blocks the reader is feed.ErrNotFound.
+	// the author, known or not, only the id and IsBlocked are set. The reader always finds itself.
+	// Otherwise an author who is unknown or blocks the reader is feed.ErrNotFound.
 	Author(ctx context.Context, reader, author string) (AuthorInfo, error)
 
 	// AgentCards returns people as a reader may see them, in order; "" is a call without an agent.

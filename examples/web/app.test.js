@@ -111,6 +111,12 @@ test('an author is notified and sees what moderators have done, a reader reports
   await page.shows(press('#home'));
   await page.shows(press('#own'));
   await page.shows(`${removed}.includes("Moderators have removed this: off topic")`);
+  const author = { kind: /** @type {const} */ ('author'), id: 'author' };
+  await moderator.moderate({ object: author, action: 'suspend', reason: 'enough', until: Math.floor(Date.now() / 1000) + 3600 });
+  await page.shows(press('#home'));
+  await page.shows(press('#own'));
+  await page.shows('(document.querySelector("#suspended")?.textContent ?? "").endsWith(": enough")');
+  await moderator.moderate({ object: author, action: 'lift' });
   assert.deepEqual(page.complaints, []);
 
   await page.shows(press('#sign-out'));

@@ -14,7 +14,7 @@ const encode = (/** @type {object} */ part) => Buffer.from(JSON.stringify(part))
  * passwords.
  */
 function sign(/** @type {string} */ sub, /** @type {number} */ exp) {
-  const content = `${encode({ alg: 'HS256', typ: 'JWT' })}.${encode({ sub, exp })}`;
+  const content = `${encode({ alg: 'HS256', typ: 'JWT' })}.${encode({ sub, iat: Math.floor(Date.now() / 1000), exp })}`;
   return `${content}.${createHmac('sha256', secret).update(content).digest('base64url')}`;
 }
 

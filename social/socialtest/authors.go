@@ -16,6 +16,7 @@ import (
 func authors(e *env) {
 	_, err := e.Author(e.ctx, "", "a")
 	require.ErrorIs(e, err, feed.ErrNotFound)
+	require.Equal(e, social.AuthorInfo{Author: social.Author{ID: "a"}}, e.info("a", "a"), "a reader finds itself, however new")
 	card := social.Author{ID: "a", Name: "Ada", ImageURL: "https://example.com/a.png", Bio: "Counts."}
 	e.ok(e.PutAuthor(e.ctx, card, here))
 	require.Equal(e, social.AuthorInfo{Author: card}, e.info("", "a"))

@@ -195,6 +195,11 @@ func reportsOfAgents(e *env) {
 	require.False(e, e.moderate(social.ActionDismiss, social.ObjectPost, open.ID, ""))
 	require.Len(e, e.reportedNow(false), 4)
 	require.Equal(e, "dismiss", e.reportedNow(true)[0].Decision)
+	for _, action := range []social.Action{social.ActionHold, social.ActionRestore} { // with no report open
+		require.True(e, e.moderate(action, social.ObjectPost, open.ID, ""))
+		require.Equal(e, string(action), e.reportedNow(true)[0].Decision)
+	}
+	require.False(e, e.moderate(social.ActionRestore, social.ObjectPost, open.ID, ""))
 	require.True(e, must[bool](e)(e.report(social.ObjectPost, open.ID, "author")), "a new report opens it again")
 	require.Equal(e, 3, e.reportedNow(false)[0].Count)
 
@@ -271,11 +276,16 @@ func suspensions(e *env) {
 	require.NoError(e, second(e.Block(social.WithActor(e.ctx, social.Actor{Agent: "author"}), "author", "b")), "no other sees it")
 	require.Empty(e, must[[]string](e)(e.Following(e.ctx, "author", "", "", 10)), "nothing of a refused write is left")
 	require.True(e, e.card("reader", p.ID).Suspended)
+	own := e.info("author", "author")
+	require.Equal(e, []any{e.clock().Add(time.Hour).Unix(), "spam"}, []any{own.SuspendedUntil, own.SuspendedFor})
+	require.Zero(e, e.info("reader", "author").SuspendedUntil, "nobody else is told")
 	require.Equal(e, []string{"author"}, must[[]string](e)(e.Unsuggestable(e.ctx, "reader", []string{"author"}, e.clock())))
 	require.Empty(e, must[[]social.NewAuthor](e)(e.NewestAuthors(e.ctx, "reader", nil, 10)))
 
 	e.pass(time.Hour + time.Second)
 	require.NoError(e, as(member), "the time has come")
+	own = e.info("author", "author")
+	require.Equal(e, []any{int64(0), ""}, []any{own.SuspendedUntil, own.SuspendedFor})
 	require.False(e, e.card("reader", p.ID).Suspended)
 	require.Len(e, must[[]social.NewAuthor](e)(e.NewestAuthors(e.ctx, "reader", nil, 10)), 1)
 	e.suspend("author", "", time.Hour)

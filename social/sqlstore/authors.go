@@ -150,13 +150,15 @@ func (s *Store) Author(ctx context.Context, reader, author string) (social.Autho
 	info := social.AuthorInfo{Author: social.Author{ID: author}}
 	err := s.snapshot(ctx, func(q *Query) {
 		var card, refuses bool
-		var erased int64
+		var erased, suspended int64
+		var suspendedFor string
 		var suggest int
 		var counts postCounts
 		var st standing
 		q.all(st.between(reader, author),
-			reads(into(&info.Name, &info.ImageURL, &info.Bio, &card, &info.Followers, &info.Following, &erased, &suggest, &refuses),
-				`SELECT name, image_url, bio, has_card, followers, following, erased, suggest_from_follows, not_recommended FROM authors WHERE id = $1`, author),
+			reads(into(&info.Name, &info.ImageURL, &info.Bio, &card, &info.Followers, &info.Following, &erased, &suggest, &refuses, &suspended, &suspendedFor),
+				`SELECT name, image_url, bio, has_card, followers, following, erased, suggest_from_follows, not_recommended,
+					suspended_until, suspended_for FROM authors WHERE id = $1`, author),
 			reads(into(&counts.public, &counts.followers, &counts.own), `SELECT public, followers, own FROM post_counts WHERE author = $1`, author))
 		if st.blocks {
 			info = social.AuthorInfo{Author: social.Author{ID: author}, IsBlocked: true}
@@ -165,14 +167,13 @@ func (s *Store) Author(ctx context.Context, reader, author string) (social.Autho
 		info.IsFollowing, info.FollowsYou, info.Posts = st.follows, st.followed, q.posts(reader, author, st, counts, erased)
 		if st.self {
 			info.SuggestFromFollows, info.Recommend = chosen(suggest), recommendation(refuses)
-		}
-		known := card || info.Posts+info.Followers+info.Following > 0
-		if !known && !st.blocked { // known by replies alone, which are not among the author's posts
-			replies := pullSources.replies
-			if st.self {
-				replies = pullSources.ownReplies
+			if suspended > social.Stamp(q.clock()) {
+				info.SuspendedUntil, info.SuspendedFor = suspended/1e6, suspendedFor
 			}
-			known = len(q.newest(replies, []string{author}, span{reader: reader, n: 1})) > 0
+		}
+		known := st.self || card || info.Posts+info.Followers+info.Following > 0
+		if !known && !st.blocked { // known by replies alone, which are not among the author's posts
+			known = len(q.newest(pullSources.replies, []string{author}, span{reader: reader, n: 1})) > 0
 		}
 		if st.blocked || !known {
 			q.fail(fmt.Errorf("author %s: %w", author, feed.ErrNotFound))

@@ -39,7 +39,7 @@ func (s *Store) Moderate(ctx context.Context, m social.Moderate) (changed bool, 
 		case social.ActionSuspend, social.ActionLift:
 			changed = t.suspend(m)
 		}
-		if t.decideReports(m) {
+		if t.decideReports(m, changed) {
 			changed = true
 		}
 		t.audit(m.By, m.Action, m.Object, m.Reason)

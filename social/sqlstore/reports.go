@@ -55,10 +55,16 @@ func (t *Tx) mayReport(r *social.Report) bool {
 	return true
 }
 
-// decideReports marks the reports about an object as decided, and reports whether some were open.
-func (t *Tx) decideReports(m social.Moderate) bool {
-	return t.exec(`UPDATE reported SET open = false, decision = $3, decided = $4 WHERE kind = $1 AND object = $2 AND open`,
-		string(m.Object.Kind), m.Object.ID, string(m.Action), t.now.Unix()) > 0
+// decideReports marks the reports about an object as decided, and reports whether some were open. An action that has
+// changed the object is the decision also of reports that were decided before.
+func (t *Tx) decideReports(m social.Moderate, changed bool) bool {
+	const decide = `UPDATE reported SET open = false, decision = $3, decided = $4 WHERE kind = $1 AND object = $2`
+	args := []any{string(m.Object.Kind), m.Object.ID, string(m.Action), t.now.Unix()}
+	opened := t.exec(decide+` AND open`, args...) > 0
+	if changed && !opened {
+		t.exec(decide, args...)
+	}
+	return opened
 }
 
 // reportsFrom are the columns of reported objects, except their reports.

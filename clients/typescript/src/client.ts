@@ -3,6 +3,9 @@ import { postBody, type NewPost, type PostEdit } from './posts.js';
 import type { CallOptions, Options } from './options.js';
 import { changes, type Change, type ChangesOptions } from './changes.js';
 import { stream, type News, type StreamOptions } from './stream.js';
+import { LiveWatch, type LiveOptions } from './live.js';
+import { agentPath, caller, query, withAgent, type ForAgent } from './paths.js';
+import { People } from './people.js';
 import { Transport } from './transport.js';
 import type { AgentCard, AgentPage, AgentProfile, AuditPage, EventsTaken, ExportState, FeedEvent, FeedName, Followed, GuestPage, Likes, ModeratedFilter, ModeratedPage, ModeratedPost, ModerationAction, MutedItemPage, MutedList, NewReport, NotificationPage, Page, Post, PostPage, Profile, RelatedPage, ReportedPage, RouteCall, Suggestions, TilePage } from './types.js';
 import { newID } from './wait.js';
@@ -35,18 +38,6 @@ export interface PageOptions extends CallOptions {
   limit?: number | undefined;
 }
 
-/** In a path, the caller. */
-const caller = '~';
-
-/** Parameters of a method about an agent. Without the agent's id, it is about the caller. */
-export type ForAgent<Rest extends unknown[]> = Rest | [agent: string, ...rest: Rest];
-
-/** Puts the caller before parameters that do not begin with `texts` texts, the first of which is an agent. */
-function withAgent<Rest extends unknown[]>(given: ForAgent<Rest>, texts: number): [agent: string, ...rest: Rest] {
-  const named = given.length >= texts && given.slice(0, texts).every((value) => typeof value === 'string');
-  return named ? given as [agent: string, ...rest: Rest] : [caller, ...given as Rest];
-}
-
 /** The maximum number of events or impressions per call. */
 const most = 500;
 
@@ -56,12 +47,14 @@ const most = 500;
  * makes any call that has no method here. Methods about an agent take its id first; without it they
  * are about the caller, so that an app need not know the reader's id.
  */
-export class Client {
+export class Client extends People {
   readonly #transport: Transport;
 
   /** Throws a TypeError if `server` is neither a URL nor a path on the page's own server. */
   constructor(options: Options) {
-    this.#transport = new Transport(options);
+    const transport = new Transport(options);
+    super(transport);
+    this.#transport = transport;
     bindMethods(this, Client.prototype);
   }
 
@@ -143,11 +136,22 @@ export class Client {
 
   /**
    * GET /v1/stream: reports new posts in the timeline. It reconnects and resumes automatically
-   * until its signal is aborted or the loop over it ends; it throws if the server refuses it.
-   * {@link Feed.badge} then polls instead.
+   * until its signal is aborted or the loop over it ends; it throws if the server refuses it. Each
+   * call opens a connection of its own: in a page, use {@link Client.live}, which shares one.
    */
   stream(options?: StreamOptions): AsyncGenerator<News, never> {
     return stream(this.#transport, options);
+  }
+
+  /**
+   * Reports unread notifications and new posts in the timeline as they happen, over the one stream
+   * that the badges of this client listen to as well. Without a stream, it asks for the number of
+   * unread notifications now and then. In a browser it pauses while the page is hidden. Returns a
+   * function that stops it: call it when the reader signs out.
+   */
+  live(options: LiveOptions): () => void {
+    const watch = new LiveWatch(this, options);
+    return () => watch.stop();
   }
 
   /**
@@ -450,18 +454,7 @@ const downloadTimeout = 600_000;
 const reported = { post: 'posts', item: 'items', author: 'authors', circle: 'circles' } as const;
 
 const postPath = (id: string) => `/v1/posts/${encodeURIComponent(id)}`;
-const agentPath = (id: string) => `/v1/agents/${encodeURIComponent(id)}`;
 const profilePath = (agent: string) => `${agentPath(agent)}/profile`;
 const blockPath = (agent: string, other: string) => `${agentPath(agent)}/blocked/${encodeURIComponent(other)}`;
 const mutedPath = (agent: string, list: MutedList, value: string) => `${agentPath(agent)}/muted/${list}/${encodeURIComponent(value)}`;
 const followPath = (agent: string, author: string) => `${agentPath(agent)}/following/${encodeURIComponent(author)}`;
-
-/** The query string of the given values, with its question mark. */
-function query(values: Record<string, string | number | null | undefined>): string {
-  const given = new URLSearchParams();
-  for (const [name, value] of Object.entries(values)) {
-    if (value !== undefined && value !== null) given.set(name, String(value));
-  }
-  const text = given.toString();
-  return text && `?${text}`;
-}

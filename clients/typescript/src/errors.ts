@@ -24,7 +24,7 @@ const kinds: Record<number, ErrorKind> = {
 const advice: Record<ErrorKind, string> = {
   bad_request: 'The message says what to send. Repeating the same call does not help.',
   unauthenticated: 'Give the client an agent or a valid token.',
-  forbidden: 'Call as the agent whose this is, or with the admin token.',
+  forbidden: 'The message says why. What belongs to another agent needs a call as that agent, or with the admin token.',
   not_found: 'Leave it out: nothing exists with this id, or nothing that the caller may see.',
   conflict: 'Take a new request id or key for another call.',
   precondition: 'Read again, then write.',

@@ -541,7 +541,7 @@ export interface paths {
         };
         /**
          * Read an author
-         * @description Returns the card and counts of the author. An author who blocks the caller is 404. For an author whom the caller blocks, only `is_blocked` is returned.
+         * @description Returns the card and counts of the author. The caller always gets itself, also before its first post, so `~` tells an app its reader's id. Otherwise an unknown author is 404, and so is one who blocks the caller. For an author whom the caller blocks, only `is_blocked` is returned.
          */
         get: operations["getAuthor"];
         /**
@@ -3357,6 +3357,13 @@ export interface components {
             suggest_from_follows?: boolean;
             /** @description Always false. Only an author who does not want to be recommended gets it. */
             recommend?: boolean;
+            /**
+             * Format: int64
+             * @description When the author's suspension ends, in Unix seconds. Only the author gets it. Absent if it is not suspended.
+             */
+            suspended_until?: number;
+            /** @description The reason of the suspension, if there is one. Only the author gets it. */
+            suspended_for?: string;
             /**
              * Format: int64
              * @description Number of posts that the caller may see, without replies. Of posts that only a circle, a group or a mention lets the caller see, at most 1,000 of each kind are counted.

@@ -58,7 +58,7 @@ async function run(client: Client, running: Running): Promise<never> {
     running.live = false;
     for (const one of [...listeners]) one.broken();
   };
-  for await (const news of client.stream({ signal, onRetry, ...(last && { last }) })) {
+  for await (const news of client.stream({ signal, onRetry, notifications: true, ...(last && { last }) })) {
     running.last = news.id;
     running.live = true;
     for (const one of [...listeners]) one.news(news);

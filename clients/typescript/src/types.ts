@@ -82,6 +82,27 @@ export type AgentProfile = Data<'/v1/agents/{agent_id}/profile', 'get'>;
 export type AgentCard = AgentPage['cards'][number];
 export type AgentPage = Data<'/v1/agents/{agent_id}/blocked', 'get'>;
 
+/** An author's card and counts; of one whom the caller blocks, only `is_blocked`. */
+export type Author = Data<'/v1/authors/{id}', 'get'>;
+
+/** The caller's own card and counts. */
+export type Me = Exclude<Author, { is_blocked: boolean }>;
+
+/** A card as it is stored. */
+export type AuthorCard = Data<'/v1/authors/{id}', 'patch'>;
+
+/** Fields of a card to change; null removes one. */
+export type AuthorPatch = paths['/v1/authors/{id}']['patch']['requestBody']['content']['application/json'];
+
+/** A circle, a group or an event. */
+export type Circle = Data<'/v1/circles/{id}', 'get'>;
+
+/** A page of circles by id. `next_after` is for the next page, null on the last one. */
+export type CirclePage = Data<'/v1/circles', 'get'>;
+
+/** What a circle is to be. */
+export type CircleChange = paths['/v1/circles/{id}']['patch']['requestBody']['content']['application/json'];
+
 /** How many authors were newly followed, and which were refused. */
 export type Followed = Data<'/v1/agents/{agent_id}/following', 'post'>;
 

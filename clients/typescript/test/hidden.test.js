@@ -38,3 +38,20 @@ test('a badge rests while the page is hidden', async () => {
   await feed.refresh();
   assert.equal(network.calls.filter(({ path }) => path === '/v1/stream').length, 2, 'who has stopped it is left alone');
 });
+
+test('what is live rests while the page is hidden', async () => {
+  page.turn(true);
+  const client = connect(network.url, 'u_2');
+  const before = network.calls.length;
+  /** @type {number[]} */
+  const unread = [];
+  const stop = client.live({ unread: (count) => unread.push(count), every: 10 });
+  page.turn(false);
+  await until(() => unread.length > 0);
+  page.turn(true);
+  await until(() => network.streams() === 0);
+  stop();
+  page.turn(false);
+  assert.ok(network.calls.slice(before).every(({ path }) => path === '/v1/stream' || path.includes('/notifications')));
+  assert.equal(network.streams(), 0);
+});

@@ -314,3 +314,57 @@ test('a reader is notified, and marks it on another device', async () => {
   assert.deepEqual((await client.notifications('reader_told')).notifications, []);
   await events.return?.(/** @type {never} */ (undefined));
 });
+
+test('notifications and new posts are told over the stream of the badges', async () => {
+  const { client, post } = await follower('alive');
+  const mine = await client.createPost({ caption: 'Mine', audience: { public: true } });
+  const before = network.streams();
+  /** @type {number[]} */
+  const unread = [];
+  let posts = 0;
+  const badge = watch();
+  const stops = [
+    client.live({ unread: (count) => unread.push(count), posts: (count) => { posts += count; } }),
+    new Feed(client, { feed: 'home' }).badge(badge.callback, { every: 3_600_000 }),
+  ];
+  await badge.shows(({ live }) => live);
+  await until(() => unread.at(-1) === 0);
+  assert.equal(network.streams(), before + 1);
+  await post('Rain at last');
+  await until(() => posts === 1);
+  for (const liker of ['first_alive', 'second_alive']) {
+    const told = unread.length;
+    await connect(server.url, liker).likePost(mine.id);
+    await until(() => unread.length > told); // for both, although they are one notification
+    assert.equal(unread.at(-1), 1);
+  }
+
+  // What another device marks while the stream is away: the next stream is silent about zero.
+  const gone = { on: isStreamOf('reader_alive'), instead: { status: 503, body: '' }, stays: true };
+  const back = network.fail(gone);
+  network.cutStreams();
+  await until(() => network.calls.filter(isStreamOf('reader_alive')).length > 2);
+  const device = connect(server.url, 'reader_alive');
+  await device.seeNotifications((await device.notifications()).marker);
+  assert.equal(unread.at(-1), 1);
+  back();
+  await until(() => unread.at(-1) === 0);
+  for (const stop of stops) stop();
+  await until(() => network.streams() === before);
+});
+
+test('notifications are counted without a stream', async () => {
+  const { client } = await follower('deaf');
+  const mine = await client.createPost({ caption: 'Mine', audience: { public: true } });
+  network.fail({ on: isStreamOf('reader_deaf'), instead: { status: 404, body: '' }, stays: true });
+  /** @type {number[]} */
+  const unread = [];
+  /** @type {unknown[]} */
+  const errors = [];
+  const stop = client.live({ unread: (count) => unread.push(count), every: 10, onError: (error) => errors.push(error) });
+  await until(() => unread.at(-1) === 0 && errors.length > 0);
+  await connect(server.url, 'liker_deaf').likePost(mine.id);
+  await until(() => unread.at(-1) === 1);
+  stop();
+  assert.deepEqual(unread, [0, 1], 'the same number is told once');
+});

@@ -69,7 +69,7 @@ export function List({ session, feed, onTag }: { session: Session; feed: Feed; o
             {isPost(entry) && <small><bdi>{entry.author.name || entry.author.id}</bdi> </small>}
             {isPost(entry) && <button className="like" aria-pressed={entry.in_feed.has_liked} onClick={() => like.mutate(entry)}>{entry.likes} likes</button>}
             {entry.tags?.map((tag) => <button key={tag} className="tag" onClick={() => onTag(tag)}>#{tag}</button>)}
-            {!(isPost(entry) && entry.author.id === session.name) && <Report client={session.client} kind={isPost(entry) ? 'post' : 'item'} id={entry.id} />}
+            {!(isPost(entry) && entry.author.id === session.me.id) && <Report client={session.client} kind={isPost(entry) ? 'post' : 'item'} id={entry.id} />}
           </li>
         ))}
       </ol>

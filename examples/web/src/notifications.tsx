@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import type { Client, Notification, NotificationPage } from '@freshet/client';
+import type { Client, Notification } from '@freshet/client';
 
 /** What the actors of each kind did. A newer server may have others, which an older app leaves out. */
 const done: Record<string, string> = {
@@ -16,38 +16,26 @@ function line({ kind, actors: [first], count, post, reply, circle }: Notificatio
 
 const queryKey = ['notifications'];
 
-/** Reads the first page again whenever the stream says that something is new, or was seen on another device. */
-function useNotifications(client: Client) {
-  const queries = useQueryClient();
-  useEffect(() => {
-    const stop = new AbortController();
-    const listen = async () => {
-      for await (const { unread } of client.stream({ notifications: true, signal: stop.signal })) {
-        if (unread !== undefined) void queries.invalidateQueries({ queryKey });
-      }
-    };
-    listen().catch(() => {}); // without a stream, they are read again when the page is focused
-    return () => stop.abort();
-  }, [client, queries]);
-  return useQuery({ queryKey, queryFn: ({ signal }) => client.notifications({ signal }), retry: false });
-}
-
 /** The number of unread notifications, and the newest ones. Those that are on the screen count as seen. */
 export function Notifications({ client }: { client: Client }) {
   const queries = useQueryClient();
   const [open, setOpen] = useState(false);
-  const { data, error } = useNotifications(client);
+  const [unread, setUnread] = useState(0);
+  // It shares one stream with the badge of the list.
+  useEffect(() => client.live({
+    unread: (count) => {
+      setUnread(count);
+      if (count > 0) void queries.invalidateQueries({ queryKey });
+    },
+  }), [client, queries]);
+  const { data, error } = useQuery({ queryKey, queryFn: ({ signal }) => client.notifications({ signal }), enabled: open, retry: false });
   useEffect(() => {
-    if (!open || !data?.unread) return;
-    client.seeNotifications(data.marker).then(
-      () => queries.setQueryData<NotificationPage>(queryKey, (page) => page && { ...page, unread: 0 }),
-      () => {}, // they stay unread
-    );
-  }, [client, queries, open, data]);
+    if (open && data?.unread) client.seeNotifications(data.marker).catch(() => {}); // they stay unread
+  }, [client, open, data]);
   return (
     <>
       <button id="bell" aria-expanded={open} onClick={() => setOpen(!open)}>
-        Notifications {Boolean(data?.unread) && <b id="unread">{data?.unread}</b>}
+        Notifications {unread > 0 && <b id="unread">{unread}</b>}
       </button>
       {open && (
         <ul id="notifications">

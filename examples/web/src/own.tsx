@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import type { Post, PostPage } from '@freshet/client';
+import type { Me, Post } from '@freshet/client';
 import type { Session } from './session';
 
 type Removal = NonNullable<Post['in_feed']['removed']>[number];
@@ -10,17 +10,23 @@ function removal({ by, reason, circle, held }: Removal) {
   return reason ? `${what}: ${reason}` : what;
 }
 
+function suspension({ suspended_until: until = 0, suspended_for: reason }: Me) {
+  const when = `You cannot post until ${new Date(until * 1000).toLocaleString()}`;
+  return reason ? `${when}: ${reason}` : when;
+}
+
 /** The reader's own posts, with what was hidden or removed and why: only their author still sees these. */
-export function OwnPosts({ session: { client, name } }: { session: Session }) {
-  const { data, error } = useQuery({
+export function OwnPosts({ session: { client, me } }: { session: Session }) {
+  const { data: [card, page] = [], error } = useQuery({
     queryKey: ['own posts'],
-    queryFn: ({ signal }) => client.do<PostPage>({ method: 'GET', path: `/v1/authors/${encodeURIComponent(name)}/posts`, repeatable: true }, { signal }),
+    queryFn: ({ signal }) => Promise.all([client.me({ signal }), client.authorPosts(me.id, { signal })]),
     retry: false,
   });
   return (
     <>
+      {card?.suspended_until && <p id="suspended">{suspension(card)}</p>}
       <ol id="posts">
-        {data?.items.map(({ id, caption, in_feed }) => (
+        {page?.items.map(({ id, caption, in_feed }) => (
           <li key={id}>
             <p dir="auto">{caption}</p>
             {in_feed.removed?.map((one) => <small key={`${one.at} ${one.circle}`} className="removed" dir="auto">{removal(one)}</small>)}

@@ -1,5 +1,5 @@
 import { QueryClient } from '@tanstack/react-query';
-import { Client, Feed } from '@freshet/client';
+import { Client, Feed, type Me } from '@freshet/client';
 
 /**
  * The objects of one reader's session; another reader gets a new one, so that nothing is shown
@@ -7,6 +7,8 @@ import { Client, Feed } from '@freshet/client';
  */
 export interface Session {
   name: string;
+  /** The reader's card. Its id is not the subject of the token if that has other characters, such as `auth0|…`. */
+  me: Me;
   client: Client;
   home: Feed;
   queries: QueryClient;
@@ -26,5 +28,5 @@ export async function signIn(name: string): Promise<Session> {
     return current.token;
   };
   const client = new Client({ server: current.server, token });
-  return { name, client, home: new Feed(client, { feed: 'home', limit: 10 }), queries: new QueryClient() };
+  return { name, me: await client.me(), client, home: new Feed(client, { feed: 'home', limit: 10 }), queries: new QueryClient() };
 }

@@ -47,7 +47,8 @@ SELECT
 SELECT seq, at, who, action, kind, object, reason FROM audit WHERE seq < $1 OR $1 = 0 ORDER BY seq DESC LIMIT +$2;
 
 -- Store.Author
-SELECT name, image_url, bio, has_card, followers, following, erased, suggest_from_follows, not_recommended FROM authors WHERE id = ?;
+SELECT name, image_url, bio, has_card, followers, following, erased, suggest_from_follows, not_recommended,
+					suspended_until, suspended_for FROM authors WHERE id = ?;
 
 -- Store.Author
 SELECT public, followers, own FROM post_counts WHERE author = ?;
@@ -335,6 +336,9 @@ INSERT INTO post_circles (post, circle, author, created_at, incarnation)
 -- Tx.close, for a list of one
 INSERT INTO post_circles (post, circle, author, created_at, incarnation)
 		SELECT p.id, '', p.author, p.created_at, 0 FROM posts p WHERE p.id = ? ON CONFLICT DO NOTHING;
+
+-- Tx.decideReports
+UPDATE reported SET open = false, decision = $3, decided = $4 WHERE kind = $1 AND object = $2;
 
 -- Tx.decideReports
 UPDATE reported SET open = false, decision = $3, decided = $4 WHERE kind = $1 AND object = $2 AND open;
