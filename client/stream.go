@@ -40,7 +40,7 @@ type News struct {
 type StreamEvent struct {
 	News
 	// Notified means that the event is about notifications alone, and Count 0. Unread is then the number of
-	// unread ones, 99 for that many or more: there is a new one, or the agent has seen some on a device.
+	// unread ones, 99 for that many or more: there is a new one, one was undone, or the agent has seen some on a device.
 	Notified bool
 	Unread   int
 }

@@ -239,3 +239,21 @@ func (e *Engine) ForgetLearned(ctx context.Context, agent string) error {
 		return true
 	})
 }
+
+// LastErased returns when an agent was last erased, in Unix microseconds, 0 if never; and whether something is stored
+// with the profile since: interests, mutes, hidden items, or what was learned.
+func (e *Engine) LastErased(ctx context.Context, agent string) (erased int64, used bool, err error) {
+	ctx = e.cfg.Begin(ctx)
+	err = e.stores.Catalog.Learn(ctx, agent, func(l *feed.Learning) bool {
+		erased, used = l.Erased, len(l.Features) > 0
+		return false
+	})
+	if err != nil {
+		return 0, false, err
+	}
+	p, err := e.stores.Catalog.Profile(ctx, agent)
+	if errors.Is(err, feed.ErrNotFound) {
+		return erased, used, nil
+	}
+	return erased, used || !p.Learned.Alone, err
+}

@@ -1,6 +1,7 @@
 package handler
 
 import (
+	"context"
 	"crypto/sha256"
 	"crypto/subtle"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/social"
 )
 
 // authenticator identifies callers.
@@ -22,10 +24,11 @@ type authenticator struct {
 	demo     bool
 	origins  *http.CrossOriginProtection        // trusts our own pages only
 	pages    func() *http.CrossOriginProtection // also trusts the pages of server.cors.origins
+	erased   func(agent string) int64           // see [Deps]; nil if it is not known
 }
 
-func newAuthenticator(cfg Config, pages func() *http.CrossOriginProtection, log *slog.Logger) (*authenticator, error) {
-	a := &authenticator{secrets: cfg.Auth.secrets, hasAdmin: cfg.Auth.AdminToken != "", demo: cfg.Auth.Demo, origins: http.NewCrossOriginProtection(), pages: pages}
+func newAuthenticator(cfg Config, pages func() *http.CrossOriginProtection, erased func(agent string) int64, log *slog.Logger) (*authenticator, error) {
+	a := &authenticator{secrets: cfg.Auth.secrets, hasAdmin: cfg.Auth.AdminToken != "", demo: cfg.Auth.Demo, erased: erased, origins: http.NewCrossOriginProtection(), pages: pages}
 	if cfg.Auth.Mode == ModeJWT {
 		var err error
 		if a.tokens, err = newVerifier(cfg.Auth, cfg.Clock, log); err != nil {
@@ -43,7 +46,14 @@ func (a *authenticator) agent(r *http.Request) (string, error) {
 		if !ok {
 			return "", fmt.Errorf("%w: send Authorization: Bearer with a token", feed.ErrUnauthenticated)
 		}
-		return a.tokens.agent(r.Context(), token)
+		agent, issued, err := a.tokens.agent(r.Context(), token)
+		if err == nil && !repeatsErasure(r.Context()) {
+			err = a.notErased(agent, issued)
+		}
+		if err != nil {
+			return "", err
+		}
+		return agent, nil
 	}
 	values := r.Header["X-Agent-Id"]
 	if len(values) == 0 || len(values) == 1 && values[0] == "" {
@@ -55,6 +65,38 @@ func (a *authenticator) agent(r *http.Request) (string, error) {
 		return "", fmt.Errorf("%w: X-Agent-ID is sent %d times; send it once", feed.ErrBadID, len(values))
 	}
 	return values[0], feed.CheckAgentID(values[0])
+}
+
+// notErased fails if an agent was erased after its token was issued, in Unix seconds: another may have the id now.
+func (a *authenticator) notErased(agent string, issued int64) error {
+	if a.erased == nil {
+		return nil
+	}
+	return social.Actor{Agent: agent, Token: true, Issued: issued}.Check(0, 0, "", a.erased(agent))
+}
+
+// ended returns a function that reports whether the credentials that [authenticator.agent] accepted are from before
+// an erasure by now; nil if they never are.
+func (a *authenticator) ended(r *http.Request, agent string) func() bool {
+	if a.tokens == nil || a.erased == nil {
+		return nil
+	}
+	token, _ := bearer(r)
+	issued := a.tokens.issued(token)
+	return func() bool { return a.notErased(agent, issued) != nil }
+}
+
+type repeatedErasure struct{}
+
+// repeatsErasure reports whether a call is an erasure, which a token from before it may repeat: [server.checkEraser]
+// decides.
+func repeatsErasure(ctx context.Context) bool { return ctx.Value(repeatedErasure{}) != nil }
+
+// eraser returns the agent in the path, which must be the caller unless that is an admin, for its erasure.
+func (s *server) eraser(c *call) (string, error) {
+	r := c.gin.Request
+	c.gin.Request = r.WithContext(context.WithValue(r.Context(), repeatedErasure{}, true))
+	return s.owner("agent_id")(c)
 }
 
 // until returns when the credentials that [authenticator.agent] accepted expire; the zero time

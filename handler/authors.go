@@ -27,6 +27,9 @@ func (s *server) authorRoutes(route router) {
 
 // deleteAuthor answers DELETE /v1/authors/{id}.
 func (s *server) deleteAuthor(ctx context.Context, author string) error {
+	if err := s.checkEraser(ctx, author, false); err != nil {
+		return err
+	}
 	if err := s.noteErasure(author, true); err != nil {
 		return err
 	}

@@ -41,7 +41,9 @@ func TestStoredFeedRoutes(t *testing.T) {
 	assert.Equal(t, 40401, f.do(t, "DELETE", "/v1/feeds/a", "", asAdmin).Code)
 	assert.Equal(t, 40401, f.do(t, "GET", "/v1/feeds/a", "", asAdmin).Code)
 	require.Equal(t, 200, f.do(t, "POST", "/v1/ranking/revert", `{"version":2}`, asAdmin).status)
-	assert.Equal(t, 200, f.do(t, "GET", "/v1/feeds/a", "", asAdmin).status, "an older version has its feeds")
+	assert.Equal(t, 404, f.do(t, "GET", "/v1/feeds/a", "", asAdmin).status, "a revert changes no feeds")
+	require.Equal(t, 200, f.do(t, "POST", "/v1/ranking/revert", `{"version":0}`, asAdmin).status)
+	assert.Equal(t, 200, f.do(t, "GET", "/v1/feeds/gardens", "", asAdmin).status)
 	got = f.do(t, "GET", "/v1/ranking/history?limit=4", "", asAdmin)
 	assert.Contains(t, string(got.Data), `"why":"deleted the feed a"`)
 }

@@ -44,6 +44,7 @@ type Engine interface {
 	RemoveProfile(ctx context.Context, agent string) error
 	Learned(agent string, p *feed.Profile) []feed.LearnedGain
 	ForgetLearned(ctx context.Context, agent string) error
+	LastErased(ctx context.Context, agent string) (erased int64, used bool, err error)
 }
 
 // Intake stores uploads. Its methods are those of [catalog.Ingest].
@@ -86,10 +87,14 @@ type Deps struct {
 	// NoteErasure notes an erasure before it is made: of an agent, or only of the author, which is the card,
 	// posts and followers. Nil means that none are noted.
 	NoteErasure func(agent string, onlyAuthor bool) error
-	Rankings    Rankings
-	Offline     offline.Source
-	Health      Health
-	Log         *slog.Logger
+	// Erased returns up to when an agent was erased, in Unix microseconds, 0 if never, without a call to a store:
+	// tokens from before are refused. FollowErasures makes it know all erasures until now. Nil if it is not known.
+	Erased         func(agent string) int64
+	FollowErasures func(ctx context.Context)
+	Rankings       Rankings
+	Offline        offline.Source
+	Health         Health
+	Log            *slog.Logger
 
 	Counts   Counts
 	Overview Overview
@@ -143,7 +148,7 @@ func New(cfg Config, deps Deps) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	auth, err := newAuthenticator(cfg, adjuster.trusted, deps.Log)
+	auth, err := newAuthenticator(cfg, adjuster.trusted, deps.Erased, deps.Log)
 	if err != nil {
 		return nil, err
 	}
@@ -243,7 +248,7 @@ func (s *server) feedRoutes(route router) {
 	route(http.MethodGet, profile, serve(s.gated, own, s.getProfile))
 	route(http.MethodDelete, profile, s.of(own, s.deps.Engine.RemoveProfile))
 	route(http.MethodDelete, agent+"/learned", s.of(own, s.deps.Engine.ForgetLearned))
-	route(http.MethodDelete, agent, personally(s.of(own, s.deleteAgent)))
+	route(http.MethodDelete, agent, personally(s.of(s.eraser, s.deleteAgent)))
 	route(http.MethodPost, "/v1/explain", s.admin(serveInput(s.explainGated, nobody, body(MaxFeedBody, explainBody{Limit: engine.DefaultLimit}, "feed"), s.postExplain)))
 	s.mutedRoutes(route)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
+	"github.com/freshet/freshet/social"
 )
 
 // profileChange is a change of a profile, applied only if match accepts the stored one.
@@ -94,10 +95,39 @@ func significant(x float64) float64 {
 
 // deleteAgent answers DELETE /v1/agents/{agent_id}.
 func (s *server) deleteAgent(ctx context.Context, agent string) error {
+	if err := s.checkEraser(ctx, agent, true); err != nil {
+		return err
+	}
 	if err := s.noteErasure(agent, false); err != nil {
 		return err
 	}
-	return s.deps.Personal.Erase(ctx, agent)
+	err := s.deps.Personal.Erase(ctx, agent)
+	if err == nil && s.deps.FollowErasures != nil {
+		s.deps.FollowErasures(ctx)
+	}
+	return err
+}
+
+// checkEraser fails if a token from before the last erasure of an agent must not erase it. With repeats it may, as the
+// call may be the retry of one that has failed or whose answer was lost, until somebody uses the id again. What is
+// refused must not be noted: after a restore, it would be made all the same.
+func (s *server) checkEraser(ctx context.Context, agent string, repeats bool) error {
+	by := social.ActorOf(ctx)
+	if s.deps.Social == nil || !by.Token {
+		return nil
+	}
+	erased, used, err := s.deps.Social.Store.LastErasure(ctx, agent)
+	if err != nil || !by.Before(erased) {
+		return err
+	}
+	if repeats && !used {
+		learned, has, err := s.deps.Engine.LastErased(ctx, agent)
+		// A profile that was not erased yet is what the retry is for. The stamps are by the clocks of two servers.
+		if err != nil || !has || learned < erased-feed.MaxClockSkew.Microseconds() {
+			return err
+		}
+	}
+	return by.Check(0, 0, "", erased)
 }
 
 func (s *server) noteErasure(agent string, onlyAuthor bool) error {

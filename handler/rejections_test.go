@@ -43,7 +43,7 @@ func TestRejectionsAreExplained(t *testing.T) {
 	require.NoError(t, err)
 	reject := func() {
 		for step, of := range tokens {
-			_, err := v.agent(t.Context(), of.token)
+			_, _, err := v.agent(t.Context(), of.token)
 			require.ErrorContains(t, err, "the token is invalid", step)
 		}
 	}
@@ -62,6 +62,6 @@ func TestRejectionsAreExplained(t *testing.T) {
 	now = now.Add(tellEvery)
 	reject()
 	require.Equal(t, 2*len(tokens), strings.Count(log.String(), "\n"))
-	_, err = v.agent(t.Context(), with("sub", "u_1"))
+	_, _, err = v.agent(t.Context(), with("sub", "u_1"))
 	require.NoError(t, err)
 }

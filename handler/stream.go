@@ -98,8 +98,9 @@ func (s *server) getStream(c *call) error {
 	if !until.IsZero() {
 		left = max(until.Sub(s.cfg.Clock()), time.Nanosecond)
 	}
+	ended := s.auth.ended(c.gin.Request, agent)
 	// It runs outside of any route: a panic ends only this stream.
-	go safego.Log(s.log, "a stream", func() { stream{conn, watch, s.deps.Drain, left, chunked}.run(head) })
+	go safego.Log(s.log, "a stream", func() { stream{conn, watch, s.deps.Drain, left, ended, chunked}.run(head) })
 	return nil
 }
 
@@ -178,6 +179,7 @@ type stream struct {
 	watch *timeline.Watch
 	drain *Drain        // may be nil
 	left  time.Duration // until the reader's credentials expire; 0 if they do not
+	ended func() bool   // reports whether they are from before an erasure by now; nil if they never are
 	// chunked says that each event is a chunk. Without chunks, clients that read a body in pieces of a
 	// fixed size wait until a piece is full. HTTP/1.0 has no chunks.
 	chunked bool
@@ -207,11 +209,18 @@ func (s stream) run(head []byte) {
 	}
 	drain := s.drain.begins()
 	for sent := s.push(append(head, s.chunk(s.first())...)); sent; {
+		if s.ended != nil && s.ended() {
+			s.end()
+			return
+		}
 		select {
 		case <-drain:
 			drain = nil // only once: the stream continues until its share is over
 			life.Reset(s.drain.share())
 		case <-s.watch.Ready():
+			if s.ended != nil && s.ended() {
+				continue
+			}
 			events := s.events()
 			if len(events) > 0 {
 				sent = s.push(s.chunk(events))

@@ -76,59 +76,60 @@ type tokenClaims struct {
 	IssuedAt  *jwt.NumericDate `json:"iat"`
 }
 
-// agent validates a token and returns its agent. The answer does not say why a token is rejected,
-// which would help attackers; the log does: see [rejections].
-func (v *verifier) agent(ctx context.Context, token string) (string, error) {
+// agent validates a token and returns its agent, and when it was issued, in Unix seconds; 0 if it does not
+// say. The answer does not say why a token is rejected, which would help attackers; the log does: see
+// [rejections].
+func (v *verifier) agent(ctx context.Context, token string) (agent string, issued int64, err error) {
 	if len(token) > maxToken {
-		return "", notValid()
+		return "", 0, notValid()
 	}
-	subject, err := v.verify(token)
+	subject, issued, err := v.verify(token)
 	switch {
 	case errors.Is(err, jwt.ErrExpired):
 		// The signature is checked first, so only the holder of a genuine token learns that it
 		// has expired. Clients need to know, to fetch a new one.
-		return "", fmt.Errorf("%w: the token has expired", feed.ErrUnauthenticated)
+		return "", 0, fmt.Errorf("%w: the token has expired", feed.ErrUnauthenticated)
 	case err != nil:
 		v.told.log(ctx, v.log, v.clock(), err)
-		return "", notValid()
+		return "", 0, notValid()
 	}
-	agent, err := feed.AgentOf(subject)
+	agent, err = feed.AgentOf(subject)
 	if err != nil {
-		return "", fmt.Errorf("%w: the token's claim %q does not contain a valid agent", feed.ErrUnauthenticated, v.claim)
+		return "", 0, fmt.Errorf("%w: the token's claim %q does not contain a valid agent", feed.ErrUnauthenticated, v.claim)
 	}
-	return agent, nil
+	return agent, issued, nil
 }
 
-// verify checks a token and returns the text of the claim that names the agent.
-func (v *verifier) verify(token string) (subject string, err error) {
+// verify checks a token and returns the text of the claim that names the agent, and when it was issued.
+func (v *verifier) verify(token string) (subject string, issued int64, err error) {
 	if !canonical(token) {
-		return "", rejected(ofForm, errors.New("a part of the token is not in canonical base64url"))
+		return "", 0, rejected(ofForm, errors.New("a part of the token is not in canonical base64url"))
 	}
 	t, err := jwt.ParseSigned(token, v.methods)
 	if err != nil {
-		return "", rejected(ofForm, err)
+		return "", 0, rejected(ofForm, err)
 	}
 	key, err := v.key(t.Headers[0])
 	if err != nil {
-		return "", rejected(ofKey, err)
+		return "", 0, rejected(ofKey, err)
 	}
 	var claims tokenClaims
 	var all map[string]json.RawMessage
 	if err := t.Claims(key, &claims, &all); err != nil {
-		return "", rejected(ofSignature, err)
+		return "", 0, rejected(ofSignature, err)
 	}
 	if claims.Expiry == nil {
-		return "", rejected(ofExpiry, errors.New("the token has no exp"))
+		return "", 0, rejected(ofExpiry, errors.New("the token has no exp"))
 	}
 	now := v.clock()
 	if !now.Before(claims.Expiry.Time().Add(v.leeway)) {
-		return "", jwt.ErrExpired
+		return "", 0, jwt.ErrExpired
 	}
 	checked := jwt.Claims{
 		Issuer: claims.Issuer, Audience: claims.Audience, NotBefore: claims.NotBefore, IssuedAt: claims.IssuedAt,
 	}
 	err = checked.ValidateWithLeeway(v.expected.WithTime(now), v.leeway)
-	return textOf(all[v.claim], v.claim != subjectClaim), v.explain(err, claims)
+	return textOf(all[v.claim], v.claim != subjectClaim), claims.issued(), v.explain(err, claims)
 }
 
 // explain says which claim of a genuine token is not as configured, and both values.
@@ -196,10 +197,17 @@ func (v *verifier) until(token string) (time.Time, error) {
 func (v *verifier) issued(token string) int64 {
 	var claims tokenClaims
 	t, err := jwt.ParseSigned(token, v.methods)
-	if err != nil || t.UnsafeClaimsWithoutVerification(&claims) != nil || claims.IssuedAt == nil {
+	if err != nil || t.UnsafeClaimsWithoutVerification(&claims) != nil {
 		return 0
 	}
-	return claims.IssuedAt.Time().Unix()
+	return claims.issued()
+}
+
+func (c *tokenClaims) issued() int64 {
+	if c.IssuedAt == nil {
+		return 0
+	}
+	return c.IssuedAt.Time().Unix()
 }
 
 // key returns the key for a token with this header. Only keys of the token's algorithm are

@@ -396,7 +396,7 @@ func TestTokenRefusalReasonLogged(t *testing.T) {
 	claims := goodClaims()
 	claims["aud"] = "shop"
 	token := sign(t, hs256, []byte(hmacSecret), claims, nil)
-	_, err = v.agent(t.Context(), token)
+	_, _, err = v.agent(t.Context(), token)
 	require.EqualError(t, err, notValid().Error())
 	require.Contains(t, log.String(), "audience")
 	for part := range strings.SplitSeq(token, ".") {
@@ -414,7 +414,7 @@ func FuzzToken(f *testing.F) {
 	verifier, err := newVerifier(Auth{JWT: JWT{Secret: hmacSecret}}, func() time.Time { return testNow }, slog.Default())
 	require.NoError(f, err)
 	f.Fuzz(func(t *testing.T, token string) {
-		agent, err := verifier.agent(t.Context(), token)
+		agent, _, err := verifier.agent(t.Context(), token)
 		if err != nil {
 			require.Equal(t, 40101, problemOf(err).code)
 			return

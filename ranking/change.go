@@ -60,9 +60,8 @@ func (l *Live) Change(ctx context.Context, c Change) (Version, error) {
 	})
 }
 
-// Revert stores a new version equal to an older one, including its experiments and their agents, whose
-// runs begin again;
-// version 0 is the configuration's. The error is [feed.ErrNotFound] if the version does not
+// Revert stores a new version with the ranking of an older one, including its experiments and their agents, whose
+// runs begin again; version 0 is the configuration's. Stored feeds stay as they are: people read them. The error is [feed.ErrNotFound] if the version does not
 // exist; other errors are those of Change.
 func (l *Live) Revert(ctx context.Context, to int, by, why string, onlyIf *int) (Version, error) {
 	old, err := l.At(ctx, to)
@@ -73,7 +72,9 @@ func (l *Live) Revert(ctx context.Context, to int, by, why string, onlyIf *int) 
 		why = fmt.Sprintf("reverted to version %d", to)
 	}
 	return l.append(ctx, by, why, onlyIf, func(base Version) (*feed.Live, error) {
-		return &old.Live, nil
+		next := old.Live
+		next.Feeds = base.Live.Feeds
+		return &next, next.Validate()
 	})
 }
 

@@ -289,3 +289,33 @@ func TestOpenLiveRankingRefuses(t *testing.T) {
 		require.False(t, errors.Is(err, ranking.ErrUnavailable))
 	})
 }
+
+// TestRevertKeepsFeeds: reverting a ranking leaves the stored feeds as they are, which people read. One whose own ranking
+// does not go with the older one is named.
+func TestRevertKeepsFeeds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, _ := openLive(t, newStore(t))
+		put := func(f feed.StoredFeed) {
+			t.Helper()
+			change(t, l, ranking.Change{Feeds: func(live *feed.Live) ([]feed.StoredFeed, error) { return live.WithFeed(f), nil }})
+		}
+		garden := feed.StoredFeed{Name: "garden", Filter: feed.Filter{All: feed.Conditions{Tags: []string{"garden"}}}}
+		put(garden)
+		change(t, l, ranking.Change{Edit: with("scale=12h")})
+		garden.All.Tags = []string{"garden", "plants"}
+		put(garden)
+		put(feed.StoredFeed{Name: "sea", Filter: feed.Filter{All: feed.Conditions{Tags: []string{"sea"}}}})
+		change(t, l, ranking.Change{Feeds: func(live *feed.Live) ([]feed.StoredFeed, error) { return live.WithoutFeed("sea") }})
+		put(feed.StoredFeed{Name: "lake", Filter: feed.Filter{All: feed.Conditions{Tags: []string{"lake"}}}})
+		for _, to := range []int{1, 0, 4} {
+			before := l.InForce().Live
+			v, err := l.Revert(t.Context(), to, "bob", "", nil)
+			require.NoError(t, err)
+			require.Equal(t, before.Feeds, v.Live.Feeds)
+			require.Len(t, v.Live.Feeds, 2)
+			old, err := l.At(t.Context(), to)
+			require.NoError(t, err)
+			require.Equal(t, old.Live.Ranking, v.Live.Ranking)
+		}
+	})
+}

@@ -20,6 +20,7 @@ import (
 	"github.com/freshet/freshet/handler"
 	"github.com/freshet/freshet/internal/esindex"
 	"github.com/freshet/freshet/server/livesettings"
+	"github.com/freshet/freshet/server/oldtokens"
 )
 
 // Option changes how the system is assembled.
@@ -83,6 +84,7 @@ type App struct {
 
 	stopping *handler.Drain
 	erase    func(ctx context.Context, agent string) error // all data about an agent
+	erased   *oldtokens.List                               // nil if tokens do not tell who calls, or without posts
 	parts
 }
 

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/server/erasures"
+	"github.com/freshet/freshet/server/oldtokens"
 )
 
 // openErasures opens the file of erasures, if there is one.
@@ -15,6 +17,18 @@ func (b *builder) openErasures() (*erasures.Log, error) {
 		return nil, nil
 	}
 	return erasures.Open(b.cfg.Erasures.File)
+}
+
+// startOldTokens follows who is erased, so that tokens from before are refused.
+func (a *App) startOldTokens(ctx context.Context) {
+	if a.network == nil || a.cfg.Auth.Mode != configs.ModeJWT || a.probesOnly {
+		return
+	}
+	a.erased = oldtokens.New(a.network.store, a.clock, a.log)
+	first, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	_ = a.erased.Refresh(first) // Run tries again, and logs it
+	a.background(ctx, "erasures", a.erased.Run)
 }
 
 // noteErasure returns what a route calls before it erases something; nil if no erasures are kept.

@@ -217,7 +217,7 @@ func (e *erased) checkExport(found map[string]string) {
 // noExportLeft checks that no part of a file of an export is stored.
 func (e *erased) noExportLeft() {
 	e.Helper()
-	list, err := e.Social.EndedExports(e.Context(), 1<<40, 100)
+	list, err := e.Social.EndedExports(e.Context(), 1<<40, 1<<50, 100)
 	require.NoError(e, err)
 	for _, x := range list {
 		assert.Empty(e, x.Agent)

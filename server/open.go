@@ -118,6 +118,7 @@ func (a *App) start(ctx context.Context, cfg engine.Config, tracing *telemetry.T
 	if err := a.startSocial(ctx, a.network, a.personal().Parts()); err != nil {
 		return err
 	}
+	a.startOldTokens(ctx)
 	routes, err := a.routes(cfg)
 	if err != nil {
 		return err

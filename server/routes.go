@@ -32,6 +32,10 @@ func (a *App) routes(cfg engine.Config) (http.Handler, error) {
 		Settings: a.live, Follow: a.adjust,
 	}
 	a.erase = deps.Personal.Erase
+	if a.erased != nil {
+		deps.Erased = a.erased.Erased
+		deps.FollowErasures = func(ctx context.Context) { _ = a.erased.Refresh(ctx) } // else in a second, by Run
+	}
 	return handler.New(handler.Config{
 		RequestTimeout: a.cfg.Server.RequestTimeout,
 		Adjustable:     adjustable(a.live.Now()),

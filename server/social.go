@@ -74,6 +74,7 @@ func (b *builder) openPosts(ctx context.Context, c clients, s catalogs) (*posts,
 	}
 	var l listStores // opened below, before anything is written
 	options.Notified = func(agents []string) { l.wakes.Send(timeline.Wake{Agents: agents}) }
+	options.Undone = func(agents []string) { l.wakes.Send(timeline.Wake{Inboxes: agents}) }
 	store, err := b.openSocialStore(ctx, options)
 	if err != nil {
 		return nil, err

@@ -46,7 +46,7 @@ func (b *builder) startPurger(ctx context.Context, c clients, s stores, n *netwo
 func purgeSocial(store social.Upkeep) func(context.Context) (map[string]int, bool, error) {
 	return func(ctx context.Context) (map[string]int, bool, error) {
 		removed, err := store.Purge(ctx, purgeRows)
-		return removed, removed.Total() >= purgeRows, err
+		return removed, removed.Total() >= purgeRows || removed["reports"] >= social.ReportsPurgedAtOnce, err
 	}
 }
 

@@ -80,6 +80,12 @@ func (c Celebrity) Wants(o Options) Delivery {
 // repeated.
 type Leave func(ctx context.Context, followers []string) error
 
+// ErasedAgent is an agent who was erased, up to a stamp.
+type ErasedAgent struct {
+	ID string
+	At int64 // Unix microseconds
+}
+
 // Authors stores authors' cards and deliveries, and erases authors.
 type Authors interface {
 	// PutAuthor stores a card. An older event changes nothing. An event, a card with a time, leaves
@@ -109,6 +115,14 @@ type Authors interface {
 	// circles, memberships, invitations, likes, suggestions and idempotency keys, and mentions of
 	// the agent. Blocks by others against them stay.
 	EraseAgent(ctx context.Context, agent string) error
+
+	// ErasedAgents returns the agents who were erased at a stamp after the given one, or at that stamp and with a
+	// greater id: at most n, in this order.
+	ErasedAgents(ctx context.Context, since int64, after string, n int) ([]ErasedAgent, error)
+
+	// LastErasure returns the stamp up to which an agent was erased, 0 if never, and whether somebody has made
+	// anything as that agent since.
+	LastErasure(ctx context.Context, agent string) (stamp int64, used bool, err error)
 
 	// EraseSome removes at most about n things of an agent who is being erased, and reports whether
 	// nothing is left. Call it until done, then drop the agent's own list. Followers are removed
@@ -173,6 +187,9 @@ type Upkeep interface {
 	// Ping returns an error if the store cannot be read or, as far as is known, cannot be written.
 	Ping(ctx context.Context) error
 }
+
+// ReportsPurgedAtOnce is the number of objects whose reports one call of Purge removes at most.
+const ReportsPurgedAtOnce = 500
 
 // Purged is the number of rows that were removed of each kind; those without any are left out.
 type Purged map[string]int

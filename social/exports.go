@@ -42,9 +42,9 @@ type Exports interface {
 	// state [ExportEnded].
 	ChangeExport(ctx context.Context, agent string, change func(stored Export) (Export, error)) (Export, error)
 
-	// EndedExports returns at most n records that belong to nobody, or have ended by a time in Unix
-	// seconds.
-	EndedExports(ctx context.Context, now int64, n int) ([]Export, error)
+	// EndedExports returns at most n records that belong to nobody, have ended by a time in Unix
+	// seconds, or end after another, which none does unless a clock was ahead.
+	EndedExports(ctx context.Context, now, latest int64, n int) ([]Export, error)
 
 	// DropExport removes a record by its name.
 	DropExport(ctx context.Context, name string) error

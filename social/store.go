@@ -63,6 +63,9 @@ type Options struct {
 	// Notified is called after a write that may have changed the notifications of some agents, or what
 	// they have seen of them. It must not block. Nil means that nobody is told.
 	Notified func(agents []string)
+	// Undone is called after a write by which some notifications of some agents may not stand any more. It must
+	// not block. Nil means that nobody is told.
+	Undone func(agents []string)
 }
 
 // DefaultNotifications is the default of [Options.MostNotifications].
@@ -77,6 +80,9 @@ func (o Options) WithDefaults() Options {
 	o.MostNotifications = cmp.Or(o.MostNotifications, DefaultNotifications)
 	if o.Notified == nil {
 		o.Notified = func([]string) {}
+	}
+	if o.Undone == nil {
+		o.Undone = func([]string) {}
 	}
 	o.CelebrityUntil = cmp.Or(o.CelebrityUntil, min(900, o.CelebrityAt))
 	return o

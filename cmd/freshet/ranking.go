@@ -187,7 +187,7 @@ func newRankingRevertCommand() *cobra.Command {
 		Use:   "revert VERSION",
 		Short: "Go back to an older ranking, its experiments included",
 		Long: "Creates a new version with the ranking of VERSION; \"freshet ranking history\" lists them, and 0 is the\n" +
-			"configuration's. Experiments that ran then run again, for the agents they had.",
+			"configuration's. Experiments that ran then run again, for the agents they had. Stored feeds stay as they are.",
 		Example: "  freshet ranking revert 3 --why \"clicks went down\"",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 1 {

@@ -24,6 +24,9 @@ type inbox struct {
 	unread int               // as reported; a watch begins as if it had reported none
 }
 
+// unknownInbox is the state of none.
+var unknownInbox = social.InboxState{Last: -1}
+
 // inboxes reports notifications to the watches whose agents have new ones, or have seen some of them. A
 // statement tells of hundreds of agents whether anything has changed.
 func (r *round) inboxes(ctx context.Context) error {

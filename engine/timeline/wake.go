@@ -31,12 +31,13 @@ type woken struct {
 	authors map[string]bool // whose outboxes
 	checked map[string]bool // agents who had their check of this turn
 	pulled  map[string]bool // authors that a watch pulls, and [social.Server]
+	inboxes map[string]bool // agents of whose notifications some may not stand any more
 }
 
 func newWoken() woken {
 	return woken{
 		began: make(chan struct{}, 1), ready: make(chan struct{}, 1),
-		agents: map[string]bool{}, authors: map[string]bool{}, checked: map[string]bool{}, pulled: map[string]bool{},
+		agents: map[string]bool{}, authors: map[string]bool{}, checked: map[string]bool{}, pulled: map[string]bool{}, inboxes: map[string]bool{},
 	}
 }
 
@@ -111,12 +112,11 @@ func (w *Watcher) wake(wake lists.Wake) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, agent := range wake.Agents {
-		if len(w.watches[agent]) == 0 {
-			continue
-		}
-		w.woken.agents[agent] = true
-		if !w.woken.checked[agent] {
-			signal(w.woken.ready)
+		w.wakeAgent(agent)
+	}
+	for _, agent := range wake.Inboxes {
+		if w.wakeAgent(agent) {
+			w.woken.inboxes[agent] = true
 		}
 	}
 	for _, author := range wake.Authors {
@@ -124,6 +124,32 @@ func (w *Watcher) wake(wake lists.Wake) {
 			w.woken.authors[author] = true
 			signal(w.woken.ready)
 		}
+	}
+}
+
+// wakeAgent notes that the timelines of an agent are to be checked, and reports whether there are any. The caller holds
+// w.mu.
+func (w *Watcher) wakeAgent(agent string) bool {
+	if len(w.watches[agent]) == 0 {
+		return false
+	}
+	w.woken.agents[agent] = true
+	if !w.woken.checked[agent] {
+		signal(w.woken.ready)
+	}
+	return true
+}
+
+// rereadInboxes makes the next check of some watches read their notifications, where these have changed without a
+// new one: the state of an inbox does not tell that. The caller holds w.mu, and w.checking.
+func (w *Watcher) rereadInboxes(list []*Watch) {
+	for _, watch := range list {
+		if w.woken.inboxes[watch.agent] {
+			watch.inbox.state = unknownInbox
+		}
+	}
+	for _, watch := range list {
+		delete(w.woken.inboxes, watch.agent)
 	}
 }
 
@@ -179,6 +205,7 @@ func (w *Watcher) concerned() []*Watch {
 			delete(w.woken.agents, agent)
 		}
 	}
+	w.rereadInboxes(list)
 	return list
 }
 
@@ -205,6 +232,8 @@ func (w *Watcher) all() []*Watch {
 	for _, of := range w.watches {
 		list = append(list, of...)
 	}
+	w.rereadInboxes(list)
+	clear(w.woken.inboxes)
 	return list
 }
 

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/freshet/freshet/configs"
@@ -25,6 +26,9 @@ const (
 	// imageListName is the list of the images of a run, an [image] a line.
 	imageListName = "images.ndjson"
 	partSuffix    = ".part" // of images that are being copied
+	// checkedIn is in how many runs all images of a backup are read: a disk may have damaged them, and a run that
+	// read all would take as long as the first.
+	checkedIn = 10
 )
 
 // image is a file in the images of a backup, and its media type.
@@ -90,6 +94,9 @@ func (r *run) copyImages(ctx context.Context, p *Part) (err error) {
 	if err != nil {
 		return err
 	}
+	if r.before != nil && r.before.part(imagesPart) != nil {
+		p.Checked = (r.before.part(imagesPart).Checked + 1) % checkedIn
+	}
 	out, err := create(ctx, r.folder, imageListName)
 	if err != nil {
 		return err
@@ -100,7 +107,7 @@ func (r *run) copyImages(ctx context.Context, p *Part) (err error) {
 			continue
 		}
 		var one *image
-		if one, err = r.image(ctx, store, key, known); err != nil {
+		if one, err = r.image(ctx, store, key, known, p.Checked); err != nil {
 			break
 		}
 		if one != nil { // otherwise it was removed meanwhile
@@ -130,16 +137,16 @@ func (r *run) knownImages() (map[string]image, error) {
 	return known, err
 }
 
-// image returns an image of the backup, which it copies unless it is there. nil means that the store has it
-// no more.
-func (r *run) image(ctx context.Context, store media.Store, key string, known map[string]image) (*image, error) {
+// image returns an image of the backup, which it copies unless it is there; those of one share are also read. nil means
+// that the store has it no more.
+func (r *run) image(ctx context.Context, store media.Store, key string, known map[string]image, share int) (*image, error) {
 	if !filepath.IsLocal(filepath.FromSlash(key)) {
 		return nil, fmt.Errorf("the image %q has a name that no file can have", key)
 	}
 	folder := filepath.Join(r.dir, imagesName)
 	info, err := os.Stat(filepath.Join(folder, filepath.FromSlash(key)))
 	old, ok := known[key]
-	if err == nil && ok && info.Size() == old.Bytes {
+	if err == nil && ok && info.Size() == old.Bytes && (shareOf(old.SHA256) != share || r.whole(ctx, folder, old.File)) {
 		return &old, nil
 	}
 	in, err := store.Open(ctx, key)
@@ -164,6 +171,25 @@ func (r *run) image(ctx context.Context, store media.Store, key string, known ma
 	}
 	f.Name = key
 	return &image{f, in.ContentType()}, os.Rename(out.path, filepath.Join(folder, filepath.FromSlash(key)))
+}
+
+// shareOf returns the share of the images in which one with this hash is.
+func shareOf(sum string) int {
+	n, err := strconv.ParseUint(sum[:min(8, len(sum))], 16, 64)
+	if err != nil {
+		return 0
+	}
+	return int(n % checkedIn)
+}
+
+// whole reports whether a file can be read and has the content that is known of it.
+func (r *run) whole(ctx context.Context, folder string, f File) bool {
+	in, err := checked(folder, f)
+	if err != nil {
+		return false
+	}
+	_, err = io.Copy(io.Discard, &paced{ctx: ctx, pace: r.pace, r: in})
+	return errors.Join(err, in.Close()) == nil
 }
 
 // eachImage calls do for each image in the list of a run.

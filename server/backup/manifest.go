@@ -82,6 +82,8 @@ type Part struct {
 	Schema int              `json:"schema,omitempty"` // the version of the tables
 	// Sequences are the last values of PostgreSQL's sequences, by table.column.
 	Sequences map[string]int64 `json:"sequences,omitempty"`
+	// Checked says which of the [checkedIn] shares of the images the run has compared with their hashes.
+	Checked int `json:"checked,omitempty"`
 }
 
 // File is a file of a part.

@@ -80,9 +80,18 @@ func (e TooSoon) Error() string {
 // Is reports true for [feed.ErrTooMany].
 func (TooSoon) Is(target error) bool { return target == feed.ErrTooMany }
 
+// over reports whether an export has ended by a time, or was made by a clock that was ahead: then it would
+// keep its agent from the next one, and its file would be kept, until that time comes.
+func over(e *social.Export, now int64) bool {
+	return now >= e.Until || e.Until > now+ahead
+}
+
+// ahead is the most by which an export may end later than now, in seconds.
+const ahead = int64((Keep + feed.MaxClockSkew) / time.Second)
+
 // there reports whether an export is being made, or can be fetched.
 func there(e *social.Export, now int64) bool {
-	return now < e.Until && (e.State == social.ExportRunning || e.State == social.ExportReady)
+	return !over(e, now) && (e.State == social.ExportRunning || e.State == social.ExportReady)
 }
 
 // Ask asks for an export, and returns its record. While one is being made or can be fetched, it is that one. Errors are
@@ -96,7 +105,7 @@ func (x *Exporter) Ask(ctx context.Context, agent string) (social.Export, error)
 			return e, nil
 		}
 		soon = time.Unix(e.Asked, 0).Add(Pause).Sub(now)
-		if e.Name != "" && soon > 0 {
+		if e.Name != "" && soon > 0 && soon <= Pause+feed.MaxClockSkew {
 			return e, nil
 		}
 		soon = 0
@@ -124,7 +133,7 @@ func newName() string {
 // State returns the record of the export of an agent, the zero value but for the agent if there is none.
 func (x *Exporter) State(ctx context.Context, agent string) (social.Export, error) {
 	e, err := x.Store.Export(ctx, agent)
-	if err == nil && x.Clock().Unix() >= e.Until {
+	if err == nil && over(&e, x.Clock().Unix()) {
 		e = social.Export{Agent: agent}
 	}
 	return e, err
@@ -211,7 +220,7 @@ func (x *Exporter) begin(ctx context.Context, agent string) (e social.Export, er
 
 // toMake reports whether an export is to be made.
 func toMake(e *social.Export, now int64) bool {
-	return e.State == social.ExportRunning && now < e.Until
+	return e.State == social.ExportRunning && !over(e, now)
 }
 
 // change changes the record of an attempt. The error is errEnded if it is not any more that of the agent.
@@ -236,7 +245,11 @@ func (x *Exporter) make(ctx context.Context, e *social.Export, parts []personal.
 		if err := x.change(ctx, e, func(stored *social.Export) { stored.Parts = part }); err != nil {
 			return err
 		}
-		return x.Files.Put(ctx, e.Name, part, data)
+		err := x.Files.Put(ctx, e.Name, part, data)
+		if err != nil { // the next attempt has another file, and others may need the space now
+			x.remove(ctx, e.Name, part)
+		}
+		return err
 	}}
 	a := newArchive(x, e.Agent, out)
 	err = a.write(ctx, parts)
@@ -274,24 +287,38 @@ func (x *Exporter) EraseWith(erase func(ctx context.Context, agent string) error
 const expireAtOnce = 1000
 
 // Expire removes exports that have ended, with their files, and returns how many, and whether there are more. A file of
-// nobody is removed again for a while: a worker that was suspended may still store a part.
+// nobody is removed again for a while: a worker that was suspended may still store a part. One that cannot be removed does
+// not keep the others.
 func (x *Exporter) Expire(ctx context.Context) (removed int, more bool, err error) {
 	now := x.Clock().Unix()
-	list, err := x.Store.EndedExports(ctx, now, expireAtOnce)
+	list, err := x.Store.EndedExports(ctx, now, now+ahead, expireAtOnce)
 	if err != nil {
 		return 0, false, err
 	}
+	var errs []error
 	for _, e := range list {
-		if err := x.Files.Delete(ctx, e.Name, e.Parts); err != nil {
-			return removed, false, err
+		dropped, err := x.expire(ctx, &e, now)
+		if dropped {
+			removed++
 		}
-		if now < e.Until && now < e.Asked+int64(Pause/time.Second) {
-			continue
+		if err != nil {
+			errs = append(errs, err)
 		}
-		if err := x.Store.DropExport(ctx, e.Name); err != nil {
-			return removed, false, err
+		if ctx.Err() != nil {
+			break
 		}
-		removed++
 	}
-	return removed, removed == expireAtOnce, nil
+	return removed, removed == expireAtOnce, errors.Join(errs...)
+}
+
+// expire removes the file of an export that has ended, and its record if nothing is stored for it any more.
+func (x *Exporter) expire(ctx context.Context, e *social.Export, now int64) (dropped bool, err error) {
+	if err := x.Files.Delete(ctx, e.Name, e.Parts); err != nil {
+		return false, err
+	}
+	if !over(e, now) && now < e.Asked+int64(Pause/time.Second) {
+		return false, nil
+	}
+	err = x.Store.DropExport(ctx, e.Name)
+	return err == nil, err
 }

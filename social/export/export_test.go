@@ -370,6 +370,92 @@ func TestExportLost(t *testing.T) {
 	_, err := s.Open(t.Context(), "a", false)
 	require.ErrorIs(t, err, feed.ErrGone)
 	require.ErrorContains(t, err, "lost")
+	s.ask()
+	require.NoError(t, s.work(s.Exporter, 1, large()))
+	s.fetch()
+}
+
+// TestExportDamaged: a file whose machine has lost power has parts of another length.
+func TestExportDamaged(t *testing.T) {
+	testenv.WithoutRace(t)
+	t.Parallel()
+	s := newSite(t, inDir)
+	s.ask()
+	require.NoError(t, s.work(s.Exporter, 1, large()))
+	require.NoError(t, s.Files.Put(t.Context(), s.state().Name, 1, nil))
+	_, err := s.Open(t.Context(), "a", false)
+	require.ErrorIs(t, err, feed.ErrGone)
+	s.ask()
+	expire(t, s.Exporter)
+	require.Zero(t, s.left(), "what is left of the file")
+}
+
+// TestExportByWrongClock asks for exports while the clock is a year ahead, and then sets it back: the agent can ask
+// again, and no file is kept for longer than a day.
+func TestExportByWrongClock(t *testing.T) {
+	testenv.WithoutRace(t)
+	t.Parallel()
+	const year = 365 * 24 * time.Hour
+	for made := range 3 { // nothing, the file, and all of it was sent
+		s := newSite(t, inDir)
+		s.pass(year)
+		s.ask()
+		if made > 0 {
+			require.NoError(t, s.work(s.Exporter, 1, large()))
+		}
+		if made > 1 {
+			f, err := s.Open(t.Context(), "a", false)
+			require.NoError(t, err)
+			require.NoError(t, s.Sent(t.Context(), f, 0, f.Bytes))
+		}
+		s.pass(-year)
+		require.Empty(t, s.state().Name)
+		s.ask()
+		require.NoError(t, s.work(s.Exporter, 1, large()))
+		s.fetch()
+		expire(t, s.Exporter)
+		require.Equal(t, 2, s.left(), "the files of the second")
+		s.pass(Keep + time.Hour)
+		expire(t, s.Exporter)
+		require.Zero(t, s.left())
+	}
+}
+
+// stuck are files of which one cannot be removed.
+type stuck struct {
+	Files
+	name string
+}
+
+func (s *stuck) Delete(ctx context.Context, file string, parts int) error {
+	if file == s.name {
+		return errors.New("permission denied")
+	}
+	return s.Files.Delete(ctx, file, parts)
+}
+
+// TestExpireRest: a file that cannot be removed does not keep the others.
+func TestExpireRest(t *testing.T) {
+	testenv.WithoutRace(t)
+	t.Parallel()
+	bad := &stuck{}
+	s := newSite(t, func(s *site) Files {
+		bad.Files = inDir(s)
+		return bad
+	})
+	s.ask()
+	require.NoError(t, s.work(s.Exporter, 1, large()))
+	bad.name = s.state().Name
+	s.pass(Keep + time.Minute)
+	s.ask()
+	require.NoError(t, s.work(s.Exporter, 1, large()))
+	s.pass(Keep + time.Minute)
+	_, _, err := s.Expire(t.Context())
+	require.ErrorContains(t, err, "permission denied")
+	require.Equal(t, 2, s.left())
+	bad.name = ""
+	expire(t, s.Exporter)
+	require.Zero(t, s.left())
 }
 
 // TestExportImages: an image that was removed meanwhile is counted, and no failure.
@@ -416,4 +502,37 @@ func expire(t *testing.T, x *Exporter) {
 	t.Helper()
 	_, _, err := x.Expire(t.Context())
 	require.NoError(t, err)
+}
+
+// small is a place with room for one part.
+type small struct {
+	Files
+	parts int
+}
+
+func (s *small) Put(ctx context.Context, file string, part int, data []byte) error {
+	if s.parts == 0 {
+		return errors.New("no space left on device")
+	}
+	s.parts--
+	return s.Files.Put(ctx, file, part, data)
+}
+
+// TestExportDiskFull: an attempt that fills the disk leaves nothing there, as what else is on it cannot be written
+// meanwhile. The next one, with more room, makes the export.
+func TestExportDiskFull(t *testing.T) {
+	testenv.WithoutRace(t)
+	t.Parallel()
+	disk := &small{parts: 1}
+	s := newSite(t, func(s *site) Files {
+		disk.Files = inDir(s)
+		return disk
+	})
+	s.ask()
+	require.ErrorContains(t, s.work(s.Exporter, 1, large()), "no space left")
+	require.Equal(t, social.ExportRunning, s.state().State)
+	require.Zero(t, s.left())
+	disk.parts = 10
+	require.NoError(t, s.work(s.Exporter, 2, large()))
+	s.fetch()
 }

@@ -46,10 +46,25 @@ func (x *Exporter) Open(ctx context.Context, agent string, rest bool) (*File, er
 	}
 	f := &File{Name: e.Name, Agent: agent, Bytes: e.Bytes, read: func(part int) ([]byte, error) { return x.Files.Get(ctx, e.Name, part) }}
 	err = f.hold(1)
-	if errors.Is(err, feed.ErrNotFound) { // the data was restored from a backup, which has no files of exports
-		return nil, feed.Errorf(feed.ErrGone, "the file of the export is lost; %s", ask)
+	// The data was restored from a backup, which has no files of exports, or the machine has lost power.
+	if errors.Is(err, feed.ErrNotFound) || errors.Is(err, errCut) {
+		return nil, errors.Join(feed.Errorf(feed.ErrGone, "the file of the export is lost; %s", ask), x.lose(ctx, f))
 	}
 	return f, err
+}
+
+// errCut is the error of a part of another length than it was stored with.
+var errCut = errors.New("a part of an export is not whole")
+
+// lose ends an export whose file is lost, so that the agent can ask for another at once.
+func (x *Exporter) lose(ctx context.Context, f *File) error {
+	_, err := x.Store.ChangeExport(ctx, f.Agent, func(e social.Export) (social.Export, error) {
+		if e.Name == f.Name {
+			e.State = social.ExportEnded
+		}
+		return e, nil
+	})
+	return err
 }
 
 // hold reads a part, unless it has it.
@@ -63,7 +78,7 @@ func (f *File) hold(part int) error {
 	}
 	want := min(partBytes, f.Bytes-int64(part-1)*partBytes)
 	if int64(len(data)) != want {
-		return fmt.Errorf("part %d of an export has %d bytes instead of %d", part, len(data), want)
+		return fmt.Errorf("%w: part %d has %d bytes instead of %d", errCut, part, len(data), want)
 	}
 	f.held, f.data = part, data
 	return nil

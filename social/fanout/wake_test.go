@@ -18,7 +18,7 @@ func TestDeliverWakes(t *testing.T) {
 	e := newEnv(t)
 	var wakes []timeline.Wake
 	e.a.d.Wake = func(w timeline.Wake) {
-		if !w.Empty() {
+		if w.Names() > 0 {
 			wakes = append(wakes, w)
 		}
 	}

@@ -57,7 +57,7 @@ func Exercise(t *testing.T, s Backend) {
 		second(s.Friends(ctx, "b", "", 5)), second(s.NewestAuthors(ctx, "b", []string{"x"}, 5)),
 		third(s.Suggested(ctx, "b")), s.KeepSuggested(ctx, "b", nil, time.Unix(1_700_000_000, 0)), second(s.Members(ctx, "c", "", "", 5)), second(s.Circle(ctx, "c")), s.Ping(ctx),
 		s.ReserveFiles(ctx, "post:none", []string{"k"}), second(s.UnusedFiles(ctx, "post:none")), s.DropFiles(ctx, []string{"k"}),
-		s.EraseAgent(ctx, "a"), second(s.EraseSome(ctx, "a", 1000, nil)), second(s.Purge(ctx, 5)), third(s.PublicPosts(ctx, "", 5)), exerciseQueue(ctx, s),
+		s.EraseAgent(ctx, "a"), second(s.ErasedAgents(ctx, 0, "", 5)), third(s.LastErasure(ctx, "a")), second(s.EraseSome(ctx, "a", 1000, nil)), second(s.Purge(ctx, 5)), third(s.PublicPosts(ctx, "", 5)), exerciseQueue(ctx, s),
 	} {
 		require.NoError(t, err)
 	}

@@ -46,7 +46,7 @@ func exports(e *env) {
 	second := social.Export{Agent: "a", Name: "n2", State: social.ExportFailed, Asked: 400, Until: 500, Reason: "why"}
 	set(second)
 	ended := func(now int64) (names []string) {
-		list, err := e.EndedExports(e.ctx, now, 10)
+		list, err := e.EndedExports(e.ctx, now, 700, 10)
 		e.ok(err)
 		for _, x := range list {
 			names = append(names, x.Name)
@@ -99,7 +99,7 @@ func exportAskedAtOnce(e *env) {
 		})
 	}
 	all.Wait()
-	list, err := e.EndedExports(e.ctx, 2, 10)
+	list, err := e.EndedExports(e.ctx, 2, 1<<50, 10)
 	e.ok(err)
 	require.Len(e, list, 1)
 }
@@ -170,6 +170,19 @@ func exported(e *env) {
 	for _, others := range []string{"secret", "reporter", "moderator", "theirs", "hidden", `"y"`, hidden.ID} {
 		assert.NotContains(e, all, others)
 	}
+	no := false
+	e.ok(e.PutAuthor(e.ctx, social.Author{ID: "a", Name: "Ana", Bio: "b", ImageURL: "https://example.org/a.png", SuggestFromFollows: &no, Recommend: &no}, here))
+	var card map[string]any
+	e.ok(json.Unmarshal([]byte(e.linesOf("a")["card"][0]), &card))
+	require.Equal(e, map[string]any{
+		"id": "a", "name": "Ana", "bio": "b", "image_url": "https://example.org/a.png", "suggest_from_follows": false, "recommend": false,
+	}, card, "each choice as the API has it")
+	// What the agent has written and does not see any more is the agent's all the same.
+	lost := e.create(social.Post{Author: "b", Caption: "under it", Audience: public()})
+	under := e.create(social.Post{Author: "a", Caption: "below", ReplyTo: lost.ID})
+	changed(e.Block(e.ctx, "b", "a"))
+	require.Contains(e, strings.Join(e.linesOf("a")["replies"], "\n"), under.ID)
+
 	e.ok(e.EraseAgent(e.ctx, "a"))
 	found = e.linesOf("a")
 	require.Empty(e, found, "before the job has run")

@@ -366,3 +366,40 @@ func NotificationsOff(t *testing.T, b Backend) {
 	require.NoError(t, err)
 	require.Equal(t, []social.InboxState{{}}, states)
 }
+
+// invitedByNextOwner checks that an invitation stays told of when the group passes to another, who invites then.
+func invitedByNextOwner(e *env) {
+	erase := func(owner string) {
+		e.ok(e.EraseAgent(e.ctx, owner))
+		e.eraseAll(owner)
+	}
+	handOver := func(string) {
+		e.ok(second(e.PatchCircle(e.ctx, "g", "owner", owned("next"))))
+	}
+	for i, pass := range []func(owner string){handOver, erase} {
+		e.group("g", "owner", social.CircleTerms{}, "next")
+		e.invited("g", "a")
+		e.invited("g", "apart")
+		must[bool](e)(e.Block(e.ctx, "apart", "next"))
+		before := e.state("a")
+		e.pass(time.Minute)
+		pass("owner")
+		e.hasTold("a", "invitation next g")
+		require.Equal(e, before, e.state("a"), "it is no new one")
+		e.hasTold("apart")
+		must[bool](e)(e.Mute(e.ctx, "a", social.MuteInviter, "next", here))
+		e.hasTold("a")
+		must[bool](e)(e.Unmute(e.ctx, "a", social.MuteInviter, "next"))
+		e.hasTold("a", "invitation next g")
+		if i == 0 { // back, which was told of before
+			e.ok(second(e.PatchCircle(e.ctx, "g", "next", owned("owner"))))
+			e.hasTold("a", "invitation owner g")
+		}
+		by := map[int]string{0: "owner", 1: "next"}[i]
+		must[bool](e)(e.Withdraw(e.ctx, "g", "a", by))
+		e.hasTold("a")
+		e.ok(e.DropCircle(e.ctx, "g", by, here))
+		must[bool](e)(e.Unblock(e.ctx, "apart", "next"))
+		e.pass(time.Minute)
+	}
+}

@@ -295,6 +295,8 @@ var Schema = sqlitefile.Schema{What: "social store", ID: 0x66727373, Oldest: 1, 
 		bytes INTEGER NOT NULL, sent INTEGER NOT NULL, asked INTEGER NOT NULL, until INTEGER NOT NULL, reason TEXT NOT NULL) WITHOUT ROWID;
 	 CREATE UNIQUE INDEX exports_by_agent ON exports (agent) WHERE agent <> '';
 	 CREATE TABLE export_parts (name TEXT NOT NULL, part INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (name, part)) WITHOUT ROWID;`,
+	// The server reads who was erased lately, so that it refuses tokens from before that.
+	`CREATE INDEX authors_erased_agents ON authors (erased_agent, id) WHERE erased_agent > 0;`,
 }}
 
 // nowPublic is the statement of the triggers that adds an author to public_authors.

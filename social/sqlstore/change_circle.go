@@ -175,5 +175,19 @@ func (t *Tx) own(c *circle, owner string) {
 		t.exec(`DELETE FROM invitations WHERE circle = $1 AND agent = ANY ($2)`, c.ID, apart)
 		t.setMembers(c, membership{agents: apart})
 	}
+	if len(invited) > 0 {
+		t.exec(repeatedInvitations, c.ID, invited)
+		t.exec(passedInvitations, c.ID, owner, invited)
+		t.untell(invited...)
+	}
 	t.saveCircle(c)
 }
+
+// Notifications of open invitations to the group $1 are by its next owner $2, each agent's newest one. They keep their
+// number, as they are no new ones, and are not from before an erasure of that owner.
+const (
+	repeatedInvitations = `DELETE FROM notifications WHERE agent = ANY ($2) AND kind = 'invitation' AND object = $1 AND EXISTS (SELECT 1 FROM notifications o
+		WHERE o.agent = notifications.agent AND o.kind = 'invitation' AND o.object = $1 AND (o.number, o.actor) > (notifications.number, notifications.actor))`
+	passedInvitations = `UPDATE notifications SET actor = $2, at = greatest(at, (SELECT coalesce(max(a.erased), 0) + 1 FROM authors a WHERE a.id = $2))
+		WHERE agent = ANY ($3) AND kind = 'invitation' AND object = $1`
+)

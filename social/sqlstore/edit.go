@@ -162,6 +162,7 @@ func (t *Tx) delete(r *record, at int64) {
 		return
 	}
 	t.change(social.Change{Type: social.PostEnded, Agent: r.Post.Author, Object: r.Post.ID})
+	t.untellPost(&r.Post)
 	if answered {
 		t.ended(&r.Post)
 	}

@@ -68,22 +68,44 @@ func (t *Tx) checkEraser(by social.Actor) {
 	if !by.Token {
 		return
 	}
-	var erased int64
-	var used bool
-	t.row(into(&erased, &used), `SELECT e.erased_agent, `+usedAgain+` FROM authors e WHERE e.id = $1`, by.Agent)
+	erased, used := t.lastErasure(by.Agent)
 	if used && by.Before(erased) {
 		t.fail(by.Check(social.Stamp(t.now), 0, "", erased))
 		return
 	}
 }
 
-// usedAgain reports whether the agent $1, with the row e, has done something that others see since it was erased.
+// usedAgain reports whether the agent $1, with the row e, has made anything since it was erased. An erasure removes
+// mutes at once, so that those that are there are younger.
 const usedAgain = `(e.card_at > e.erased
 	OR EXISTS (SELECT 1 FROM posts WHERE author = $1 AND gone = 0 AND created > e.erased_agent)
 	OR EXISTS (SELECT 1 FROM follows WHERE agent = $1 AND gone = 0 AND at > e.erased_agent)
 	OR EXISTS (SELECT 1 FROM likes WHERE agent = $1 AND at > e.erased_agent)
 	OR EXISTS (SELECT 1 FROM members WHERE agent = $1 AND gone = 0 AND at > e.erased_agent)
-	OR EXISTS (SELECT 1 FROM circles WHERE owner = $1 AND gone = 0 AND put > e.erased_agent))`
+	OR EXISTS (SELECT 1 FROM circles WHERE owner = $1 AND gone = 0 AND put > e.erased_agent)
+	OR EXISTS (SELECT 1 FROM blocks WHERE agent = $1 AND at > e.erased_agent)
+	OR EXISTS (SELECT 1 FROM mutes WHERE agent = $1)
+	OR EXISTS (SELECT 1 FROM reports WHERE agent = $1 AND at > e.erased_agent))`
+
+// LastErasure implements [social.Authors].
+func (s *Store) LastErasure(ctx context.Context, agent string) (stamp int64, used bool, err error) {
+	err = s.read(ctx, func(q *Query) { stamp, used = q.lastErasure(agent) })
+	return stamp, used, s.failed(ctx, "read the last erasure", err)
+}
+
+func (q *Query) lastErasure(agent string) (stamp int64, used bool) {
+	q.row(into(&stamp, &used), `SELECT e.erased_agent, e.erased_agent > 0 AND `+usedAgain+` FROM authors e WHERE e.id = $1`, agent)
+	return stamp, used
+}
+
+// ErasedAgents implements [social.Authors].
+func (s *Store) ErasedAgents(ctx context.Context, since int64, after string, n int) (list []social.ErasedAgent, err error) {
+	err = s.read(ctx, func(q *Query) {
+		list = rowsOf(q, func(a *social.ErasedAgent) []any { return into(&a.ID, &a.At) },
+			`SELECT id, erased_agent FROM authors WHERE erased_agent > 0 AND (erased_agent, id) > ($1, $2) ORDER BY erased_agent, id LIMIT $3`, since, after, n)
+	})
+	return list, s.failed(ctx, "list erased agents", err)
+}
 
 // eraseTime returns a stamp that is at least $2 and later than everything the agent $1 has made.
 const eraseTime = `SELECT greatest($2::bigint,

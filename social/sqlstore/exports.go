@@ -57,7 +57,9 @@ func (t *Tx) putExport(stored, x social.Export, found bool) {
 		t.exec(`UPDATE exports SET state = $2, parts = $3, bytes = $4, sent = $5, until = $6, reason = $7 WHERE name = $1`,
 			x.Name, string(x.State), x.Parts, x.Bytes, x.Sent, x.Until, x.Reason)
 	default:
-		t.exec(endExport, stored.Agent)
+		if found { // else it would end one that another call has made meanwhile
+			t.exec(endExport, stored.Agent)
+		}
 		n := t.exec(`INSERT INTO exports (agent, name, state, parts, bytes, sent, asked, until, reason) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING`,
 			stored.Agent, x.Name, string(x.State), x.Parts, x.Bytes, x.Sent, x.Asked, x.Until, x.Reason)
 		if n == 0 { // another call was faster
@@ -68,9 +70,9 @@ func (t *Tx) putExport(stored, x social.Export, found bool) {
 }
 
 // EndedExports implements [social.Exports].
-func (s *Store) EndedExports(ctx context.Context, now int64, n int) (list []social.Export, err error) {
+func (s *Store) EndedExports(ctx context.Context, now, latest int64, n int) (list []social.Export, err error) {
 	err = s.read(ctx, func(q *Query) {
-		list = rowsOf(q, columnsOfExport, exportColumns+` WHERE agent = '' OR until <= $1 ORDER BY until, name LIMIT $2`, now, n)
+		list = rowsOf(q, columnsOfExport, exportColumns+` WHERE agent = '' OR until <= $1 OR until > $2 ORDER BY until, name LIMIT $3`, now, latest, n)
 	})
 	return list, s.failed(ctx, "list exports", err)
 }

@@ -136,6 +136,7 @@ func (t *Tx) block(agent, other string) (changed bool) {
 	}
 	t.setFollows(ended(agent, other), ended(other, agent))
 	t.change(social.Change{Type: social.BlockMade, Agent: agent, Other: other})
+	t.untell(agent, other)
 	t.pairs(agent, other, jobs.PriorityRemoval)
 	return true
 }
@@ -147,6 +148,7 @@ func (t *Tx) unblock(agent, other string) (changed bool) {
 		return false
 	}
 	t.change(social.Change{Type: social.BlockEnded, Agent: agent, Other: other})
+	t.untell(agent, other)
 	t.pairs(agent, other, jobs.PrioritySoon)
 	return true
 }

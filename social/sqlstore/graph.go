@@ -22,6 +22,8 @@ func (t *Tx) setFollows(list ...social.FollowChange) []social.FollowResult {
 			t.change(social.Change{Type: followType(f.On), Agent: f.Agent, Other: f.Author})
 			if f.On {
 				t.tell(notice{f.Author, social.NotifyFollow, "", f.Agent, ""})
+			} else {
+				t.untell(f.Author)
 			}
 		}
 	}

@@ -139,6 +139,7 @@ func (t *Tx) joined(c *circle, agents []string) {
 		return
 	}
 	t.exec(`DELETE FROM invitations WHERE circle = $1 AND agent = ANY ($2)`, c.ID, agents)
+	t.untell(agents...)
 }
 
 // Invite implements [social.Circles].
@@ -198,6 +199,7 @@ func (s *Store) Withdraw(ctx context.Context, id, agent, by string) (changed boo
 	err = s.changeCircle(ctx, id, by, time.Time{}, func(t *Tx, c *circle) {
 		invited := t.role(c, agent) == social.RoleInvited
 		changed = t.exec(`DELETE FROM invitations WHERE circle = $1 AND agent = $2`, id, agent) > 0 && invited
+		t.untell(agent)
 		if changed && own {
 			t.refuse(agent, c, "")
 		}

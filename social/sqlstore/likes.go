@@ -90,7 +90,10 @@ func (s *Store) like(ctx context.Context, agent, post string, on bool) (card soc
 		more, set := t.setLike(agent, post, f.post.Author, on)
 		if set {
 			t.change(social.Change{Type: likeType(on), Agent: agent, Other: f.post.Author, Object: post})
-			if on && !f.post.Remote() {
+			switch {
+			case !on:
+				t.untell(f.post.Author)
+			case !f.post.Remote():
 				t.tell(notice{f.post.Author, social.NotifyLike, post, agent, ""})
 			}
 		}

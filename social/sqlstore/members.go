@@ -188,6 +188,7 @@ func (t *Tx) changeMember(c *circle, agent string, on bool) {
 		t.change(social.Change{Type: social.MemberJoined, Agent: agent, Object: c.ID})
 	default:
 		t.change(social.Change{Type: social.MemberLeft, Agent: agent, Object: c.ID})
+		t.untell(c.Owner, agent)
 	}
 }
 

@@ -90,6 +90,7 @@ func (t *Tx) moderatePost(m social.Moderate, to int) (changed bool) {
 		}
 	}
 	t.change(change)
+	t.untellPost(&r.Post)
 	return true
 }
 

@@ -54,6 +54,30 @@ func (t *Tx) tellPost(p *social.Post, answered string, mentioned []string) {
 	}
 }
 
+// untell notes that notifications of agents may not stand any more.
+func (t *Tx) untell(agents ...string) {
+	if t.opts.KeepNotifications <= 0 {
+		return
+	}
+	if t.undone == nil {
+		t.undone = map[string]bool{}
+	}
+	for _, agent := range agents {
+		if agent != "" && agent != social.Server {
+			t.undone[agent] = true
+		}
+	}
+}
+
+// untellPost is untell for those whom a post that ends or is hidden has notified, or whose likes and replies have
+// notified its author.
+func (t *Tx) untellPost(p *social.Post) {
+	t.untell(append([]string{p.Author}, p.Mentions...)...)
+	if p.IsReply() && t.opts.KeepNotifications > 0 && t.erasing == "" {
+		t.untell(t.texts(`SELECT author FROM posts WHERE id = ANY ($1)`, []string{p.ReplyTo, p.Root})...)
+	}
+}
+
 // told returns the agents whom the transaction notifies, sorted.
 func (t *Tx) told() (agents []string) {
 	for _, n := range t.notices {

@@ -35,7 +35,7 @@ var kinds = []kind{
 	{
 		name: "card", what: "your card; until when you are suspended, and why, if you are or were", tables: []string{"authors"},
 		now:    []string{`UPDATE authors SET suspended_for = '' WHERE id = $1 AND suspended_for <> ''`},
-		export: rows(cardText, "id", "name", "image_url", "bio", "suggest_from_follows#", "suspended_until#", "suspended_for"),
+		export: exportCard,
 	},
 	{
 		name: "blocks", what: "an agent that you block", tables: []string{"blocks"},
@@ -144,10 +144,6 @@ var kinds = []kind{
 		without: "notifications of others about what you did; what was undone, or what you may not see any more",
 	},
 }
-
-// cardText is [kind.export] of the card.
-const cardText = `SELECT id, name, image_url, bio, suggest_from_follows, suspended_until / 1000000, suspended_for FROM authors
-	WHERE id = $1 AND id > $2 AND (has_card OR suspended_until > 0) LIMIT $3`
 
 // PersonalParts implements [social.Personal].
 func (s *Store) PersonalParts() []personal.Part {

@@ -84,6 +84,36 @@ func inPages[T any](read func(after string, n int) ([]T, error), key func(T) str
 
 func itself(id string) string { return id }
 
+// exportedCard is the card of an agent, with the choices as the API has them, and the suspension.
+type exportedCard struct {
+	ID                 string `json:"id"`
+	Name               string `json:"name,omitempty"`
+	ImageURL           string `json:"image_url,omitempty"`
+	Bio                string `json:"bio,omitempty"`
+	SuggestFromFollows *bool  `json:"suggest_from_follows,omitempty"`
+	Recommend          *bool  `json:"recommend,omitempty"`
+	SuspendedUntil     int64  `json:"suspended_until,omitempty"`
+	SuspendedFor       string `json:"suspended_for,omitempty"`
+}
+
+// cardText selects the card of the agent $1, if there is anything in it.
+const cardText = `SELECT id, name, image_url, bio, suggest_from_follows, not_recommended, suspended_until / 1000000, suspended_for FROM authors
+	WHERE id = $1 AND (has_card OR suspended_until > 0 OR not_recommended OR suggest_from_follows <> 0)`
+
+func exportCard(ctx context.Context, s *Store, agent string, put func(any) error) error {
+	var card exportedCard
+	var suggest int
+	var refuses, found bool
+	err := s.read(ctx, func(q *Query) {
+		found = q.row(into(&card.ID, &card.Name, &card.ImageURL, &card.Bio, &suggest, &refuses, &card.SuspendedUntil, &card.SuspendedFor), cardText, agent)
+	})
+	if err != nil || !found {
+		return s.failed(ctx, "export the card", err)
+	}
+	card.SuggestFromFollows, card.Recommend = chosen(suggest), recommendation(refuses)
+	return put(card)
+}
+
 // exportPosts exports the posts of an agent, or the replies.
 func exportPosts(replies bool) exporter {
 	return func(ctx context.Context, s *Store, agent string, put func(any) error) error {

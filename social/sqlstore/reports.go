@@ -171,9 +171,6 @@ func (t *Tx) forgetReports(posts []string) {
 	t.later(`DELETE FROM reported WHERE kind = 'post' AND object = ANY ($1)`, posts)
 }
 
-// reportsAtOnce is the number of objects whose reports one call removes at most.
-const reportsAtOnce = 500
-
 // purgeReports removes the reports about at most n objects that were decided longer ago than reports are kept.
 // An object that is reported again meanwhile is open, and keeps all of them.
 func (t *Tx) purgeReports(n int) int {
@@ -187,7 +184,7 @@ func (t *Tx) purgeReports(n int) int {
 		err := scan(&o.Kind, &o.ID)
 		all = append(all, o)
 		return err
-	}, oldReportsText, social.Stamp(over), over.Unix(), min(n, reportsAtOnce))
+	}, oldReportsText, social.Stamp(over), over.Unix(), min(n, social.ReportsPurgedAtOnce))
 	for _, o := range all {
 		t.later(`DELETE FROM reports WHERE kind = $1 AND object = $2`, string(o.Kind), o.ID)
 		t.later(`DELETE FROM reported WHERE kind = $1 AND object = $2`, string(o.Kind), o.ID)

@@ -13,6 +13,8 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -89,6 +91,7 @@ type Tx struct {
 	noPairs bool
 	changes []social.Change // to be written with the commit
 	notices []notice        // the same
+	undone  map[string]bool // agents of whose notifications some may not stand any more
 	erasing string          // the agent whose erasure this is
 	unkept  bool            // see [Store]
 	actor   social.Actor    // who makes the call; the zero value for admins, events and jobs
@@ -117,6 +120,9 @@ func (s *Store) write(ctx context.Context, do func(*Tx)) error {
 	}
 	if err == nil && len(t.notices) > 0 {
 		s.opts.Notified(t.told())
+	}
+	if err == nil && len(t.undone) > 0 {
+		s.opts.Undone(slices.Sorted(maps.Keys(t.undone)))
 	}
 	return err
 }

@@ -245,8 +245,8 @@ export interface paths {
          *     is new when it arrives.
          *
          *     An event `notification` has the number of the agent's unread notifications: at the beginning if
-         *     there are any, when there is a new one, and when the number has changed because the agent has
-         *     seen some, on any device. Read them with `GET /v1/agents/{agent_id}/notifications`. It has no `id`.
+         *     there are any, when there is a new one, and when the number has changed because one was undone, or
+         *     the agent has seen some, on any device. Read them with `GET /v1/agents/{agent_id}/notifications`. It has no `id`.
          *     Ignore events that you do not know.
          *
          *     The `id` of an event is a position in the timeline, with the time up to which such late
@@ -2454,8 +2454,8 @@ export interface paths {
         put?: never;
         /**
          * Revert to an older ranking
-         * @description Creates a new version that is a copy of the named one, including its experiments and their
-         *     agents. The history keeps all versions.
+         * @description Creates a new version with the ranking of the named one, including its experiments and their
+         *     agents. Stored feeds stay as they are. The history keeps all versions.
          */
         post: operations["revertRanking"];
         delete?: never;
@@ -2536,7 +2536,7 @@ export interface paths {
          * @description Stores the feed, or replaces the one of that name. It has the items that meet each condition
          *     of `all`, at least one of `any`, if there are some, and none of `none`. It is in force on
          *     every server within two seconds, as a new version of the ranking: `GET /v1/ranking/history`
-         *     lists it, and reverting to an older version also restores the feeds of that time.
+         *     lists it. Reverting to an older version changes no feeds.
          */
         put: operations["putStoredFeed"];
         post?: never;

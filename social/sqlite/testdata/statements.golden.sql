@@ -84,10 +84,13 @@ DELETE FROM files WHERE key = ? AND state = ?;
 UPDATE jobs SET leased_till = 0 WHERE state = 'running';
 
 -- Store.EndedExports
-SELECT agent, name, state, parts, bytes, sent, asked, until, reason FROM exports WHERE agent = '' OR until <= ? ORDER BY until, name LIMIT +?;
+SELECT agent, name, state, parts, bytes, sent, asked, until, reason FROM exports WHERE agent = '' OR until <= ? OR until > ? ORDER BY until, name LIMIT +?;
 
 -- Store.EraseSome
 SELECT erased, erased_agent, erasing FROM authors WHERE id = ?;
+
+-- Store.ErasedAgents
+SELECT id, erased_agent FROM authors WHERE erased_agent > 0 AND (erased_agent, id) > (?, ?) ORDER BY erased_agent, id LIMIT +?;
 
 -- Store.ExportPart
 SELECT data FROM export_parts WHERE name = ? AND part = ?;
@@ -725,6 +728,12 @@ SELECT suspended_until, suspended_for FROM authors WHERE id = ?;
 -- Tx.unblock
 DELETE FROM blocks WHERE agent = ? AND other = ?;
 
+-- Tx.untellPost
+SELECT author FROM posts WHERE id IN (SELECT value FROM json_each(?));
+
+-- Tx.untellPost, for a list of one
+SELECT author FROM posts WHERE id = ?;
+
 -- Tx.useFiles
 DELETE FROM jobs WHERE kind = ? AND key = ?;
 
@@ -889,8 +898,8 @@ SELECT p.author, p.origin, p.reach, p.reply, p.react, coalesce(a.delivery, 'push
 		p.grants <> '' FROM (SELECT value ->> 0 AS id, value ->> 1 AS version, key + 1 AS i FROM json_each($2) LIMIT -1) j CROSS JOIN posts p ON p.id = j.id LEFT JOIN authors a ON a.id = p.author WHERE p.gone = 0;
 
 -- cardText
-SELECT id, name, image_url, bio, suggest_from_follows, suspended_until / 1000000, suspended_for FROM authors
-	WHERE id = ? AND id > ? AND (has_card OR suspended_until > 0) LIMIT +?;
+SELECT id, name, image_url, bio, suggest_from_follows, not_recommended, suspended_until / 1000000, suspended_for FROM authors
+	WHERE id = ? AND (has_card OR suspended_until > 0 OR not_recommended OR suggest_from_follows <> 0);
 
 -- cardsOfText
 SELECT p.author, p.origin, p.reach, p.reply, p.react, coalesce(a.delivery, 'push'),
@@ -1370,6 +1379,14 @@ SELECT r.id FROM posts r WHERE r.root = $1 AND r.root <> '' AND r.gone = 0
 -- ownedGroups
 SELECT id FROM circles WHERE owner = ? AND gone = 0 AND kind <> 'circle' ORDER BY id;
 
+-- passedInvitations
+UPDATE notifications SET actor = $2, at = max(at, (SELECT coalesce(max(a.erased), 0) + 1 FROM authors a WHERE a.id = $2))
+		WHERE agent IN (SELECT value FROM json_each($3)) AND kind = 'invitation' AND object = $1;
+
+-- passedInvitations, for a list of one
+UPDATE notifications SET actor = $2, at = max(at, (SELECT coalesce(max(a.erased), 0) + 1 FROM authors a WHERE a.id = $2))
+		WHERE agent = $3 AND kind = 'invitation' AND object = $1;
+
 -- placeText
 UPDATE circles SET posted = max(posted, joined + 1, $2),
 	lag = max(lag, max(posted, joined + 1, $2) / 1000000 - $3) WHERE id IN (SELECT value FROM json_each($1));
@@ -1530,6 +1547,14 @@ WITH held AS MATERIALIZED (SELECT j.id FROM (SELECT value ->> 0 AS id, value ->>
 	ORDER BY j.kind, j.key)
 		UPDATE jobs SET leased_till = $1 + $4, changed = $1, due = CASE WHEN due > $1 AND changed > $1 + 1000000 THEN $1 ELSE due END, run_at = CASE WHEN run_at > $1 AND changed > $1 + 1000000 THEN $1 ELSE run_at END FROM held WHERE jobs.id = held.id RETURNING jobs.id, state;
 
+-- repeatedInvitations
+DELETE FROM notifications WHERE agent IN (SELECT value FROM json_each($2)) AND kind = 'invitation' AND object = $1 AND EXISTS (SELECT 1 FROM notifications o
+		WHERE o.agent = notifications.agent AND o.kind = 'invitation' AND o.object = $1 AND (o.number, o.actor) > (notifications.number, notifications.actor));
+
+-- repeatedInvitations, for a list of one
+DELETE FROM notifications WHERE agent = $2 AND kind = 'invitation' AND object = $1 AND EXISTS (SELECT 1 FROM notifications o
+		WHERE o.agent = notifications.agent AND o.kind = 'invitation' AND o.object = $1 AND (o.number, o.actor) > (notifications.number, notifications.actor));
+
 -- repliesText
 SELECT q.author, q.created_at, q.id FROM posts q
 		WHERE q.root = $2 AND q.root <> '' AND q.gone = 0 AND (q.removed < 2 OR q.author = $1) AND q.root_life > (SELECT p.deleted FROM posts p WHERE p.id = $2)
@@ -1655,12 +1680,15 @@ WITH held AS MATERIALIZED (SELECT j.id FROM (SELECT value ->> 0 AS id, value ->>
 		UPDATE jobs SET state = 'pending', leased_till = 0, attempts = max(attempts - 1, 0), changed = $1, due = CASE WHEN due > $1 AND changed > $1 + 1000000 THEN $1 ELSE due END, run_at = CASE WHEN run_at > $1 AND changed > $1 + 1000000 THEN $1 ELSE run_at END FROM held WHERE jobs.id = held.id RETURNING jobs.id, state;
 
 -- usedAgain
-SELECT e.erased_agent, (e.card_at > e.erased
+SELECT e.erased_agent, e.erased_agent > 0 AND (e.card_at > e.erased
 	OR EXISTS (SELECT 1 FROM posts WHERE author = $1 AND gone = 0 AND created > e.erased_agent)
 	OR EXISTS (SELECT 1 FROM follows WHERE agent = $1 AND gone = 0 AND at > e.erased_agent)
 	OR EXISTS (SELECT 1 FROM likes WHERE agent = $1 AND at > e.erased_agent)
 	OR EXISTS (SELECT 1 FROM members WHERE agent = $1 AND gone = 0 AND at > e.erased_agent)
-	OR EXISTS (SELECT 1 FROM circles WHERE owner = $1 AND gone = 0 AND put > e.erased_agent)) FROM authors e WHERE e.id = $1;
+	OR EXISTS (SELECT 1 FROM circles WHERE owner = $1 AND gone = 0 AND put > e.erased_agent)
+	OR EXISTS (SELECT 1 FROM blocks WHERE agent = $1 AND at > e.erased_agent)
+	OR EXISTS (SELECT 1 FROM mutes WHERE agent = $1)
+	OR EXISTS (SELECT 1 FROM reports WHERE agent = $1 AND at > e.erased_agent)) FROM authors e WHERE e.id = $1;
 
 -- writer.Write
 BEGIN IMMEDIATE;

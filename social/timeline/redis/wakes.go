@@ -94,13 +94,14 @@ func (r *refusals) tell(ctx context.Context, log *slog.Logger, err error) {
 const (
 	wakesTimeline = "t"
 	wakesOutbox   = "o"
+	wakesInbox    = "n"
 )
 
 // Send implements [timeline.Wakes].
 func (w *Wakes) Send(wake timeline.Wake) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if wake.Empty() || len(w.waiting)+len(wake.Agents)+len(wake.Authors) > wakesWaiting {
+	if wake.Names() == 0 || len(w.waiting)+wake.Names() > wakesWaiting {
 		return
 	}
 	for _, agent := range wake.Agents {
@@ -108,6 +109,9 @@ func (w *Wakes) Send(wake timeline.Wake) {
 	}
 	for _, author := range wake.Authors {
 		w.waiting = append(w.waiting, wakesOutbox+author)
+	}
+	for _, agent := range wake.Inboxes {
+		w.waiting = append(w.waiting, wakesInbox+agent)
 	}
 	select {
 	case w.ready <- struct{}{}:
@@ -245,6 +249,8 @@ func parseWake(text string) (wake timeline.Wake) {
 			wake.Agents = append(wake.Agents, name)
 		} else if name, ok := strings.CutPrefix(line, wakesOutbox); ok {
 			wake.Authors = append(wake.Authors, name)
+		} else if name, ok := strings.CutPrefix(line, wakesInbox); ok {
+			wake.Inboxes = append(wake.Inboxes, name)
 		}
 	}
 	return wake

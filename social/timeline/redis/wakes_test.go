@@ -87,7 +87,7 @@ func TestWakesForeignMessages(t *testing.T) {
 }
 
 func TestWakeLines(t *testing.T) {
-	assert.Equal(t, timeline.Wake{Agents: []string{"a", "b"}, Authors: []string{"c", "@server"}}, parseWake("ta\noc\nx\n\ntb\no@server"))
+	assert.Equal(t, timeline.Wake{Agents: []string{"a", "b"}, Authors: []string{"c", "@server"}, Inboxes: []string{"d"}}, parseWake("ta\noc\nx\n\nnd\ntb\no@server"))
 }
 
 // TestWakesAllowance checks that what exceeds the bytes of a second is ignored until the next one.

@@ -28,6 +28,7 @@ func RunWakes(t *testing.T, open func(t *testing.T) WakesEnv) {
 		there.Has(e.A, timeline.Wake{Agents: []string{"u_1", "a@b.c"}, Authors: []string{"star", social.Server}})
 		here.Has(e.B, timeline.Wake{Agents: []string{"u_2"}})
 		there.Has(e.B, timeline.Wake{Authors: []string{"u_2"}})
+		there.Has(e.A, timeline.Wake{Inboxes: []string{"u_2"}})
 	})
 	t.Run("thousands of names", func(t *testing.T) {
 		e := open(t)
@@ -106,10 +107,13 @@ func namesOf(wake timeline.Wake) (list []string) {
 	for _, author := range wake.Authors {
 		list = append(list, "o "+author)
 	}
+	for _, agent := range wake.Inboxes {
+		list = append(list, "n "+agent)
+	}
 	return list
 }
 
-// Names returns the names received: "t u_1" of timelines, "o u_1" of outboxes.
+// Names returns the names received: "t u_1" of timelines, "o u_1" of outboxes, "n u_1" of notifications.
 func (r *Receiver) Names() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
