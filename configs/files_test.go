@@ -279,3 +279,41 @@ func TestPipesReadOnce(t *testing.T) {
 	_, err = configs.Load(from)
 	require.ErrorContains(t, err, "FRESHET_AUTH_ADMIN_TOKEN_FILE "+strings.TrimPrefix(from.Environ[0], "FRESHET_AUTH_ADMIN_TOKEN_FILE=")+" is a pipe, and must be a file")
 }
+
+// TestAdminTokenOfCommands checks which token commands send, on the machine of a server.
+func TestAdminTokenOfCommands(t *testing.T) {
+	t.Parallel()
+	rotated := file(t, "the-new-admin-token\nthe-former-admin-token\n")
+	for _, tt := range []struct {
+		env  map[string]string
+		want string
+	}{
+		{nil, ""},
+		{map[string]string{"FRESHET_AUTH_ADMIN_TOKEN": "of-the-server"}, "of-the-server"},
+		{map[string]string{"FRESHET_AUTH_ADMIN_TOKEN": "of-the-server", "FRESHET_ADMIN_TOKEN": "to-send"}, "to-send"},
+		{map[string]string{"FRESHET_AUTH_ADMIN_TOKEN_FILE": rotated}, "the-new-admin-token"},
+		{map[string]string{"FRESHET_AUTH_ADMIN_TOKEN_FILE": "/no/such/file", "FRESHET_ADMIN_TOKEN": "to-send"}, "to-send"},
+	} {
+		got, err := configs.AdminToken(func(name string) string { return tt.env[name] })
+		require.NoError(t, err)
+		require.Equal(t, tt.want, got, "%v", tt.env)
+	}
+	_, err := configs.AdminToken(func(name string) string {
+		return map[string]string{"FRESHET_AUTH_ADMIN_TOKEN_FILE": "/no/such/file"}[name]
+	})
+	require.ErrorContains(t, err, "FRESHET_AUTH_ADMIN_TOKEN_FILE: open /no/such/file")
+}
+
+// TestSecretOfTwoLines checks that a secret in rotation is loaded from a file, and each of its lines is
+// masked.
+func TestSecretOfTwoLines(t *testing.T) {
+	t.Parallel()
+	c, err := configs.Load(configs.Options{Environ: []string{"FRESHET_AUTH_ADMIN_TOKEN_FILE=" + file(t, "the-new-admin-token\nthe-former-admin-token\n")}})
+	require.NoError(t, err)
+	require.NoError(t, c.Validate())
+	require.Equal(t, []string{"the-new-admin-token", "the-former-admin-token"}, configs.Lines(c.Auth.AdminToken))
+	var log bytes.Buffer
+	_, err = configs.Masking(&log, c).Write([]byte("sent the-former-admin-token, not the-new-admin-token\n"))
+	require.NoError(t, err)
+	require.NotContains(t, log.String(), "admin-token")
+}

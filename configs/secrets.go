@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -114,6 +115,11 @@ func (c Config) secretForms() []string {
 		if f.secret {
 			text, _ := f.value(&c).(string)
 			add(text)
+			if slices.Contains(inRotation, f.key) {
+				for _, line := range Lines(text) {
+					add(line)
+				}
+			}
 		}
 	}
 	for _, address := range append([]string{c.Postgres.URL, c.Redis.URL, c.Timeline.RedisURL}, c.Elasticsearch.URLs()...) {
@@ -149,6 +155,21 @@ func readValue(path string, read func(path string) ([]byte, error)) (string, err
 		return "", fmt.Errorf("%s is empty", path)
 	}
 	return value, nil
+}
+
+// AdminToken returns the admin token that commands send: that of [EnvAdminToken], or the server's own,
+// from its variable or the file that it names; "" if none of them is set.
+func AdminToken(env func(name string) string) (string, error) {
+	own := EnvName("auth.admin_token")
+	token, path := cmp.Or(env(EnvAdminToken), env(own)), env(own+fileSuffix)
+	if token == "" && path != "" {
+		value, err := readValue(path, repeatable.ReadFile)
+		if err != nil {
+			return "", fmt.Errorf("%s%s: %w", own, fileSuffix, withoutSecret(path, own, err))
+		}
+		token = value
+	}
+	return Lines(token)[0], nil
 }
 
 // withoutSecret returns the error of reading a file that a variable …_FILE names. A value that looks like no

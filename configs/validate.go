@@ -67,6 +67,9 @@ func (p *Problems) values(c *Config) {
 			p.add(f.key, "must be %s, not %q", orList(f.oneof), written)
 		case f.least != nil && !(number(v) >= number(f.least) && number(v) <= number(f.most)): // NaN is outside
 			p.add(f.key, "must be %s to %s, not %s", text(f.least), text(f.most), text(v))
+		case slices.Contains(inRotation, f.key) && badLines(written) != "":
+			p.add(f.key, "%s", badLines(written))
+		case slices.Contains(inRotation, f.key) && strings.Contains(written, "\n"):
 		case slices.Contains(inHeaders, f.key) && strings.ContainsFunc(written, unseen):
 			p.add(f.key, "must not contain line breaks and other characters that cannot be seen, because it is sent in a header")
 		}
@@ -116,6 +119,34 @@ func noPath(text string) string {
 
 // inHeaders are the secrets that calls send in a header.
 var inHeaders = []string{"auth.admin_token", "elasticsearch.api_key"}
+
+// inRotation are the secrets of callers that may have two lines, a new one and the one before: both are
+// accepted, so that no call fails while callers change from one to the other. See [Lines].
+var inRotation = []string{"auth.admin_token", "auth.jwt.secret"}
+
+// leastLine is the minimum length of a line of two, in bytes. Shorter ones are rather one secret that was
+// broken in two.
+const leastLine = 16
+
+// badLines says what is wrong with the lines of a secret in rotation, "" if it has one line, or nothing is.
+func badLines(text string) string {
+	lines := Lines(text)
+	if len(lines) == 1 {
+		return ""
+	}
+	bad := func(line string) bool {
+		return len(line) < leastLine || strings.TrimSpace(line) != line || strings.ContainsFunc(line, unseen)
+	}
+	if len(lines) > 2 || slices.ContainsFunc(lines, bad) {
+		return fmt.Sprintf("must not contain line breaks and other characters that cannot be seen, but for one line break, "+
+			"between the new one and the one before, each of %d characters or more", leastLine)
+	}
+	return ""
+}
+
+// Lines returns the lines of auth.admin_token or auth.jwt.secret: the one to use, and after it the one
+// before, if that is still accepted.
+func Lines(secret string) []string { return strings.Split(secret, "\n") }
 
 // unseen reports whether a character is not seen, such as a line break or a mark of width zero.
 func unseen(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) }
@@ -250,9 +281,11 @@ func (a Auth) check(p *Problems, addr string) {
 		if a.JWT.Secret == "" && a.JWT.JWKS == "" {
 			p.add("auth.jwt", "needs a key to verify tokens with: set auth.jwt.secret (HS256) or auth.jwt.jwks (a file with RS256 or ES256 keys)")
 		}
-		n := len(a.JWT.Secret)
-		if n > 0 && n < leastHS256 {
-			p.add("auth.jwt.secret", "must have %d bytes or more, not %d: anyone who can guess it can act as any agent; make one with openssl rand -hex 32", leastHS256, n)
+		for _, line := range Lines(a.JWT.Secret) {
+			n := len(line)
+			if n > 0 && n < leastHS256 {
+				p.add("auth.jwt.secret", "must have %d bytes or more, not %d: anyone who can guess it can act as any agent; make one with openssl rand -hex 32", leastHS256, n)
+			}
 		}
 		if a.JWT.Secret != "" && a.JWT.JWKS != "" {
 			p.add("auth.jwt", "has two keys to verify tokens with: keep one of auth.jwt.secret and auth.jwt.jwks")
@@ -260,7 +293,7 @@ func (a Auth) check(p *Problems, addr string) {
 		if a.JWT.Claim == "" {
 			p.add("auth.jwt.claim", "must name the claim of tokens that is the agent, such as sub")
 		}
-		if tokenForm.MatchString(a.AdminToken) {
+		if slices.ContainsFunc(Lines(a.AdminToken), tokenForm.MatchString) {
 			p.add("auth.admin_token", "must not have the form of a JWT, three parts with dots between: gateways let those pass; make one with openssl rand -hex 32")
 		}
 	}

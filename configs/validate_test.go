@@ -54,7 +54,17 @@ func TestValidateRefuses(t *testing.T) {
 		"jwt with a short secret":                {change: func(c *C) { c.Auth.Mode, c.Auth.JWT.Secret = "jwt", "x" }, key: "auth.jwt.secret", says: "32 bytes or more, not 1"},
 		"no number of connections":               {services: true, change: func(c *C) { c.Postgres.URL = "postgres://h/db?pool_max_conns=abc" }, key: "postgres.url", says: "pool_max_conns"},
 		"no connections":                         {services: true, change: func(c *C) { c.Postgres.URL = "postgres://h/db?pool_max_conns=0" }, key: "postgres.url", says: "pool_max_conns"},
-		"token with a line end":                  {change: func(c *C) { c.Auth.AdminToken = "t\n" }, key: "auth.admin_token", says: "white space"},
+		"secret of two lines, one of them short": {change: func(c *C) {
+			c.Auth.Mode, c.Auth.JWT.Secret = "jwt", strings.Repeat("s", 32)+"\n"+strings.Repeat("t", 31)
+		}, key: "auth.jwt.secret", says: "32 bytes or more, not 31"},
+		"token of three lines": {change: func(c *C) {
+			c.Auth.AdminToken = strings.Repeat("a-token-of-enough-length\n", 2) + "a-third-one-as-long"
+		}, key: "auth.admin_token", says: "but for one line break"},
+		"token with a blank before a line end": {change: func(c *C) { c.Auth.AdminToken = "a-token-of-enough-length \nthe-token-before-it" }, key: "auth.admin_token", says: "but for one line break"},
+		"second token with the form of a JWT": {change: func(c *C) {
+			c.Auth.Mode, c.Auth.JWT.Secret, c.Auth.AdminToken = "jwt", strings.Repeat("s", 32), "a-token-of-enough-length\neyJ-_9.abcdefghij.b"
+		}, key: "auth.admin_token", says: "three parts"},
+		"token with a line end": {change: func(c *C) { c.Auth.AdminToken = "t\n" }, key: "auth.admin_token", says: "white space"},
 		"admin token like a reader's": {change: func(c *C) {
 			c.Auth.Mode, c.Auth.JWT.Secret, c.Auth.AdminToken = "jwt", strings.Repeat("s", 32), "eyJ-_9.a.b"
 		}, key: "auth.admin_token", says: "three parts"},

@@ -190,8 +190,14 @@ func (a *authenticator) admin(r *http.Request) error {
 // isAdmin compares hashes in constant time, so that timing reveals neither the content nor the
 // length of the token.
 func (a *authenticator) isAdmin(token string) bool {
-	sum, admin := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(a.secrets().Admin))
-	return subtle.ConstantTimeCompare(sum[:], admin[:]) == 1
+	sum, found := sha256.Sum256([]byte(token)), 0
+	for line := range strings.SplitSeq(a.secrets().Admin, "\n") {
+		admin := sha256.Sum256([]byte(line))
+		if line != "" {
+			found |= subtle.ConstantTimeCompare(sum[:], admin[:])
+		}
+	}
+	return found == 1
 }
 
 // bearer returns the token of the Authorization header, if present. If there are two headers it

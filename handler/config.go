@@ -79,7 +79,8 @@ type Auth struct {
 	Current func() Secrets
 }
 
-// Secrets are the secrets that authenticate callers.
+// Secrets are the secrets that authenticate callers. Each may have two lines, a new one and the one
+// before, which are both accepted.
 type Secrets struct {
 	Admin string // [Auth.AdminToken]
 	JWT   string // [JWT.Secret]

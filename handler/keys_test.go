@@ -75,6 +75,19 @@ func TestCallerSecretsReloaded(t *testing.T) {
 	require.Equal(t, 401, status("Authorization: Bearer "+token))
 	require.Equal(t, 401, status("X-Admin-Token: first-admin"))
 	require.NotEqual(t, 401, status("X-Admin-Token: second-admin"))
+
+	// In rotation, both are accepted, each as a whole.
+	now = Secrets{Admin: "third-admin\nsecond-admin", JWT: "a third secret that is as long as the first\n" + hmacSecret}
+	require.NotEqual(t, 401, status("Authorization: Bearer "+token))
+	require.NotEqual(t, 401, status("Authorization: Bearer "+sign(t, hs256, []byte("a third secret that is as long as the first"), claims, nil)))
+	for token, opens := range map[string]bool{"third-admin": true, "second-admin": true, "first-admin": false, "": false, now.Admin: false} {
+		require.Equal(t, opens, status("X-Admin-Token: "+strings.ReplaceAll(token, "\n", " ")) != 401, "%q", token)
+	}
+	now.JWT += "\n" // as no file can make it
+	for _, secret := range []string{"", now.JWT, "another secret that is as long as the first"} {
+		forged := withMAC(hs256, []byte(secret), token[:strings.LastIndexByte(token, '.')])
+		require.Equal(t, 401, status("Authorization: Bearer "+forged), "%q", secret)
+	}
 }
 
 // TestJWTUnusableKeysIgnored checks that keys which the server cannot use, as identity providers

@@ -109,13 +109,20 @@ func (v *verifier) verify(token string) (subject string, issued int64, err error
 	if err != nil {
 		return "", 0, rejected(ofForm, err)
 	}
-	key, err := v.key(t.Headers[0])
+	keys, err := v.keysFor(t.Headers[0])
 	if err != nil {
 		return "", 0, rejected(ofKey, err)
 	}
 	var claims tokenClaims
 	var all map[string]json.RawMessage
-	if err := t.Claims(key, &claims, &all); err != nil {
+	for _, key := range keys {
+		claims, all = tokenClaims{}, nil
+		err = t.Claims(key, &claims, &all)
+		if err == nil {
+			break
+		}
+	}
+	if err != nil {
 		return "", 0, rejected(ofSignature, err)
 	}
 	if claims.Expiry == nil {
@@ -210,9 +217,10 @@ func (c *tokenClaims) issued() int64 {
 	return c.IssuedAt.Time().Unix()
 }
 
-// key returns the key for a token with this header. Only keys of the token's algorithm are
-// searched, so that a public key can never be used as a secret.
-func (v *verifier) key(header jose.Header) (any, error) {
+// keysFor returns the keys that may have signed a token with this header: one, or two secrets while
+// they are rotated. Only keys of the token's algorithm are searched, so that a public key can never be
+// used as a secret.
+func (v *verifier) keysFor(header jose.Header) (keys []any, err error) {
 	// "crit" lists extensions that must be understood; none is supported. The library applies "b64"
 	// (RFC 7797), even if it is not listed.
 	for _, name := range []jose.HeaderKey{"crit", "b64"} {
@@ -222,20 +230,28 @@ func (v *verifier) key(header jose.Header) (any, error) {
 		}
 	}
 	if v.secret != nil {
-		return []byte(v.secret()), nil
+		for line := range strings.SplitSeq(v.secret(), "\n") {
+			if line != "" { // everybody can sign with an empty one
+				keys = append(keys, []byte(line))
+			}
+		}
+		if keys == nil {
+			return nil, errors.New("there is no secret")
+		}
+		return keys, nil
 	}
-	keys := v.keys.now()[jose.SignatureAlgorithm(header.Algorithm)]
+	named := v.keys.now()[jose.SignatureAlgorithm(header.Algorithm)]
 	if header.KeyID == "" {
-		if len(keys) != 1 {
+		if len(named) != 1 {
 			return nil, errors.New("the token has no kid, and not exactly one key has its algorithm")
 		}
-		for _, key := range keys {
-			return key, nil
+		for _, key := range named {
+			return []any{key}, nil
 		}
 	}
-	key, ok := keys[header.KeyID]
+	key, ok := named[header.KeyID]
 	if !ok {
 		return nil, errors.New("unknown kid")
 	}
-	return key, nil
+	return []any{key}, nil
 }

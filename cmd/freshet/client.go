@@ -30,7 +30,7 @@ const callWait = time.Minute
 type call struct {
 	cmd    *cobra.Command
 	server func() string
-	token  func() string
+	token  func() (string, error)
 	json   *bool
 	does   string  // the role of the calling agent; "" if an admin or anyone may call
 	caller *string // the agent's id
@@ -40,10 +40,15 @@ type call struct {
 // is read when the command runs, so that help never shows a token.
 func newAdminCall(cmd *cobra.Command, what string) *call {
 	server := configs.EnvName("auth.admin_token")
-	token := cmd.Flags().String("token", "", fmt.Sprintf("admin token; also by %s, or the server's own %s", configs.EnvAdminToken, server))
+	token := cmd.Flags().String("token", "", fmt.Sprintf("admin token; also by %s, or the server's own %s (or …_FILE)", configs.EnvAdminToken, server))
 	r := &call{
 		cmd: cmd, server: serverFlag(cmd), json: cmd.Flags().Bool("json", false, "print "+what+" as JSON"),
-		token: func() string { return cmp.Or(*token, os.Getenv(configs.EnvAdminToken), os.Getenv(server)) },
+		token: func() (string, error) {
+			if *token != "" {
+				return *token, nil
+			}
+			return configs.AdminToken(os.Getenv)
+		},
 	}
 	cmd.PreRunE = r.checkFlags
 	return r
@@ -55,7 +60,7 @@ func newAgentCall(cmd *cobra.Command, does string) *call {
 	token := cmd.Flags().String("token", "", "Bearer token of the agent, for a server in jwt mode (instead of --agent)")
 	r := &call{
 		cmd: cmd, server: serverFlag(cmd), json: new(bool), does: does,
-		caller: cmd.Flags().String("agent", "", "id of the agent that "+does), token: func() string { return *token },
+		caller: cmd.Flags().String("agent", "", "id of the agent that "+does), token: func() (string, error) { return *token, nil },
 	}
 	cmd.PreRunE = r.checkFlags
 	return r
@@ -95,9 +100,13 @@ func (r *call) checkFlags(cmd *cobra.Command, _ []string) (err error) {
 
 // connect returns a client, which the caller must close, or a usage error.
 func (r *call) connect(options ...client.Option) (*client.Client, error) {
-	options = append(options, client.WithToken(r.token()))
+	token, err := r.token()
+	if err != nil {
+		return nil, r.usage(err)
+	}
+	options = append(options, client.WithToken(token))
 	if r.does != "" {
-		if *r.caller == "" && r.token() == "" {
+		if *r.caller == "" && token == "" {
 			return nil, r.usage(errors.New("--agent is required, or --token for a server in jwt mode"))
 		}
 		if *r.caller != "" {

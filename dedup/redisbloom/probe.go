@@ -27,7 +27,7 @@ func (s *Store) Verify(ctx context.Context) error {
 	case !rediskeys.Refused(err):
 		return contractError("verify", err)
 	case strings.Contains(err.Error(), "unknown command"):
-		return fmt.Errorf("verify: this Redis has no Bloom filter type with BF.MEXISTS and BF.INSERT; load the RedisBloom module or use Redis 8: %w", err)
+		return fmt.Errorf("verify: this Redis has no Bloom filter type with BF.MEXISTS and BF.INSERT; load the RedisBloom module (on Valkey valkey-bloom), or use Redis 8: %w", err)
 	}
 	return fmt.Errorf("verify: %w", rediskeys.Advise(err))
 }

@@ -17,6 +17,7 @@ import (
 //   - kills: processes that are killed while clients write and read
 //   - models: long random models and replays of real networks
 //   - pages: details of pages in a browser
+//   - poolers: PostgreSQL through PgBouncer
 //   - s3: images in a real S3 bucket
 //   - years: 14 months of compressed time, after which nothing grows
 //

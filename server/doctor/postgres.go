@@ -107,7 +107,8 @@ func (d *doctor) judgePostgres(r postgres.Report) {
 			"this server opens up to %d connections, and PostgreSQL allows %d for all servers together", r.Conns, r.ServerConns)
 	}
 	if r.Pooled && r.Prepares {
-		d.report(Warning, "postgres pooler", "in transaction mode add ?default_query_exec_mode=exec to postgres.url, and let freshet doctor --fix migrate over a direct connection; in session mode leave it as it is",
+		d.report(Warning, "postgres pooler", "in transaction mode add ?default_query_exec_mode=exec to postgres.url, or let PgBouncer 1.21 or newer prepare them (max_prepared_statements), "+
+			"and let freshet doctor --fix migrate over a direct connection; in session mode leave it as it is",
 			"the connection goes through a pooler such as PgBouncer, and uses prepared statements")
 	}
 	if r.Path != "" {

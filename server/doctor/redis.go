@@ -39,7 +39,7 @@ func (d *doctor) checkRedis(ctx context.Context) {
 		err = store.Verify(ctx)
 	}
 	if err != nil {
-		d.report(Broken, "redis bloom", "see the message; load the RedisBloom module, or use Redis 8", "%v", err)
+		d.report(Broken, "redis bloom", "see the message", "%v", err)
 		return
 	}
 	if d.cfg.UsesPostgres() && d.cfg.Timeline.RedisURL == "" {
@@ -142,7 +142,7 @@ func (d *doctor) reachRedis(ctx context.Context, cfg configs.Config, what, setti
 	}
 	d.skew(what, sent, now)
 	info, _ := connect.Info(ctx, client, "server") // an ACL user may lack the permission
-	d.report(OK, what, "", "%s answers, version %s", where, cmp.Or(info["redis_version"], "unknown"))
+	d.report(OK, what, "", "%s answers, version %s", where, versionOf(info))
 	masters, err := connect.CheckMasters(ctx, client, d.clock)
 	if err != nil {
 		d.report(Broken, what+" cluster", "see the message", "%v", err)
@@ -164,6 +164,17 @@ func (d *doctor) reachRedis(ctx context.Context, cfg configs.Config, what, setti
 		}
 	}
 	return client, masters
+}
+
+// versionOf returns the version of a server by what it says in INFO server. Other makers' servers also
+// report a version of Redis, with which they are compatible.
+func versionOf(info map[string]string) string {
+	for name, field := range map[string]string{"Valkey": "valkey_version", "Dragonfly": "dragonfly_version"} {
+		if info[field] != "" {
+			return strings.TrimPrefix(info[field], "df-v") + " of " + name
+		}
+	}
+	return cmp.Or(info["redis_version"], "unknown")
 }
 
 // The requirements on Redis in docs/production.md, verbatim; a test compares them.

@@ -77,3 +77,16 @@ func TestDoctorNamesWhyRedisCannotAnswer(t *testing.T) {
 		assert.Equal(t, "see the message", found.Fix, reply)
 	}
 }
+
+// TestVersionOfOtherServers checks that a server is not named by the version of Redis that it imitates.
+func TestVersionOfOtherServers(t *testing.T) {
+	t.Parallel()
+	for want, info := range map[string]map[string]string{
+		"8.0.2":               {"redis_version": "8.0.2"},
+		"8.1.1 of Valkey":     {"redis_version": "7.2.4", "server_name": "valkey", "valkey_version": "8.1.1"},
+		"1.27.0 of Dragonfly": {"redis_version": "7.4.0", "dragonfly_version": "df-v1.27.0"},
+		"unknown":             nil,
+	} {
+		require.Equal(t, want, versionOf(info))
+	}
+}

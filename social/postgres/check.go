@@ -25,7 +25,8 @@ type Report struct {
 	// with this user: the lowest limit of the server, the database and the role.
 	Conns, ServerConns int
 	// Pooled means that a pooler such as PgBouncer answers, and Prepares that this process uses
-	// prepared statements, which in transaction mode do not exist on the next connection.
+	// prepared statements, which in transaction mode do not exist on the next connection. Prepares is
+	// false behind a pooler that prepares them itself on each connection, as PgBouncer 1.21 and newer can.
 	Pooled, Prepares bool
 	// Invalid are indexes that exist but are not used, as after an interrupted build.
 	Invalid []string
@@ -55,6 +56,13 @@ func (s *Store) Check(ctx context.Context) (Report, error) {
 			return err
 		}
 		r.Pooled = pid != on.Conn().PgConn().PID() // a pooler reports a different number
+		if r.Pooled && r.Prepares {
+			var named bool // with names of its own, PgBouncer knows which connection has which
+			if _, err := q.Row([]any{&named}, `SELECT EXISTS (SELECT FROM pg_prepared_statements WHERE starts_with(name, 'PGBOUNCER_'))`); err != nil {
+				return err
+			}
+			r.Prepares = !named
+		}
 		if err := r.readSkew(q, s.clock); err != nil {
 			return err
 		}

@@ -83,6 +83,8 @@ var adviceByText = []struct{ part, advice string }{
 	{"no more connections allowed", "the pooler has as many clients as it allows; raise its max_client_conn or lower pool_max_conns in postgres.url"},
 	{"query_wait_timeout", "the pooler had no connection to PostgreSQL for too long; raise its default_pool_size"},
 	{"no such database", "there is no such database; create it, name it in the pooler's configuration, or correct postgres.url"},
+	{"does not exist (SQLSTATE 08P01)", "there is no such database; create it, name it in the pooler's configuration, or correct postgres.url"},
+	{"SASL authentication failed (SQLSTATE 08P01)", "the pooler does not know the user, or the password is wrong; correct postgres.url, or the pooler's auth_file"},
 	{"server login", "the pooler cannot log in to PostgreSQL; see its log, and the users in its auth_file"},
 	{"cannot connect to server", "the pooler does not reach PostgreSQL; start that, or correct the pooler's configuration"},
 	{"due to lock timeout", "the limit lock_timeout of the user or the database has ended it; raise it"},

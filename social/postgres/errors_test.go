@@ -45,6 +45,8 @@ func TestAdviceFitsTheMessage(t *testing.T) {
 		{&pgconn.PgError{Code: "08P01", Message: "no such database: freshet"}, "in the pooler's configuration"},
 		{&pgconn.PgError{Code: "08P01", Message: "server login failed: FATAL password authentication failed for user \"freshet\""}, "auth_file"},
 		{&pgconn.PgError{Code: "08P01", Message: "server login has been failing, cached error: connect failed (server_login_retry)"}, "auth_file"},
+		{&pgconn.PgError{Code: "08P01", Severity: "FATAL", Message: `database "freshet" does not exist`}, "in the pooler's configuration"},
+		{&pgconn.PgError{Code: "08P01", Severity: "FATAL", Message: "SASL authentication failed"}, "auth_file"},
 		{&pgconn.PgError{Code: "08P01", Message: "pgbouncer cannot connect to server"}, "does not reach PostgreSQL"},
 		// The same from servers with other languages.
 		{&pgconn.PgError{Code: notAuthorized, Message: "kein pg_hba.conf-Eintrag für Host »10.0.0.1«, Benutzer »f«, Datenbank »f«, keine Verschlüsselung"}, "without TLS (sslmode)"},
