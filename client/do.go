@@ -207,6 +207,10 @@ func open(res *http.Response, answer []byte) (Response, error) {
 		RetryAfter: retryAfter(res.Header),
 		RequestID:  res.Header.Get("X-Request-ID"),
 	}
+	to, err := res.Location()
+	if err == nil && res.StatusCode >= 300 && res.StatusCode < 400 {
+		refused.Location = to.String()
+	}
 	if ours {
 		refused.Code, refused.Msg, refused.Data = *envelope.Code, envelope.Msg, envelope.Data
 	}

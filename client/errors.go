@@ -56,10 +56,14 @@ type Error struct {
 	RetryAfter time.Duration   // the wait that the server asks for; 0 for none
 	RequestID  string          // of the call, as in the server's log
 	Data       json.RawMessage // partial result, such as an upload's report; usually nil
+	Location   string          // where a redirect leads, which is not followed; "" for none
 }
 
-// Error returns the status, code and message of the response.
+// Error returns the status, code and message of the response, or where a redirect leads.
 func (e *Error) Error() string {
+	if e.Location != "" {
+		return fmt.Sprintf("the server answered %d %s to %s, which is not followed: use the address that it leads to", e.Status, http.StatusText(e.Status), e.Location)
+	}
 	if e.Code == 0 {
 		return fmt.Sprintf("the server answered %d %s", e.Status, http.StatusText(e.Status))
 	}

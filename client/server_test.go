@@ -370,6 +370,7 @@ func TestRedirectNotFollowed(t *testing.T) {
 	var refused *client.Error
 	require.ErrorAs(t, err, &refused)
 	require.Equal(t, http.StatusTemporaryRedirect, refused.Status)
+	require.ErrorContains(t, err, thief, "where it leads is the address to use, as behind a gateway that wants https")
 	require.False(t, told.Load())
 }
 

@@ -2,9 +2,7 @@ package configs
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"regexp"
@@ -12,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
-	"go.yaml.in/yaml/v3"
 
 	"github.com/freshet/freshet/internal/repeatable"
 )
@@ -76,7 +73,7 @@ func (c Config) finish(all Problems) (Config, error) {
 func applyFile(c *Config, name string, data []byte) Problems {
 	sections, err := readYAML(data)
 	if err != nil {
-		return Problems{{Source: name, Message: "it must be YAML, a map of sections: " + mask(err.Error())}}
+		return Problems{{Source: name, Message: "it must be YAML, a map of sections: " + mask(anchor.ReplaceAllString(err.Error(), "unknown anchor referenced")) + yamlHint(err)}}
 	}
 	values, problems := map[string]any{}, Problems(nil)
 	for _, key := range flatten("", false, sections, values) {
@@ -110,18 +107,6 @@ func restoreWords(source string, values map[string]any) (problems Problems) {
 		}
 	}
 	return problems
-}
-
-// readYAML parses one document, and rejects a second one.
-func readYAML(data []byte) (sections map[string]any, err error) {
-	dec := yaml.NewDecoder(bytes.NewReader(data))
-	if err := dec.Decode(&sections); err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
-	}
-	if err := dec.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
-		return nil, errors.New("there is more than one document (---): keep one")
-	}
-	return sections, nil
 }
 
 // flatten adds each value to values by its dotted key. It returns the keys of which a name contains

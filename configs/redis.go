@@ -63,6 +63,9 @@ var redisParams = []string{"addr", "master_name", "username", "password"}
 // sentence and contains no secret; "" means there is none.
 func parseRedisURL(text string) (s RedisServer, problem string) {
 	u, err := url.Parse(text)
+	if err == nil && strings.Contains(u.Host, ",") {
+		return s, "must have one server before its parameters, and each further one in ?addr=host:port&addr=host:port, without commas"
+	}
 	if err != nil || !isRedis(u) {
 		return s, "must be redis://user:password@host:port/db, or rediss:// with TLS; in a user or password, " + inUsers
 	}

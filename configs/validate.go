@@ -22,6 +22,10 @@ func (c Config) Validate() error { return c.problems().err() }
 
 func (c Config) problems() Problems {
 	var p Problems
+	p.placeholders(&c)
+	if len(p) > 0 {
+		return p // what else is wrong with them would only confuse
+	}
 	p.values(&c)
 	c.Server.check(&p)
 	c.Auth.check(&p, c.Server.Addr)
@@ -331,6 +335,9 @@ func (e Elasticsearch) check(p *Problems) {
 		p.add("elasticsearch.password", "needs its user in elasticsearch.addresses: https://user@host:port")
 	case (e.Password != "" || e.APIKey != "") && len(e.Addresses) == 0:
 		p.add("elasticsearch.addresses", "must say where Elasticsearch is, because there is a password or an API key for it")
+	}
+	if strings.Contains(e.APIKey, ":") {
+		p.add("elasticsearch.api_key", "must be the encoded key, as the value encoded of the answer that created it, and not the id and the key with a colon between")
 	}
 	secure := slices.ContainsFunc(e.Addresses, func(addr string) bool { return strings.HasPrefix(addr, "https://") })
 	p.certificates("elasticsearch", e.CACert, e.ClientCert, e.ClientKey, secure, "write elasticsearch.addresses with https://")

@@ -251,7 +251,7 @@ func (v *verifier) keysFor(header jose.Header) (keys []any, err error) {
 	}
 	key, ok := named[header.KeyID]
 	if !ok {
-		return nil, errors.New("unknown kid")
+		return nil, errors.New("unknown kid: if the issuer has new keys, fetch them into the file auth.jwt.jwks")
 	}
 	return []any{key}, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/server/datadir"
 	"github.com/freshet/freshet/server/health"
 	"github.com/freshet/freshet/server/itemindex"
 	"github.com/freshet/freshet/server/livesettings"
@@ -135,7 +136,7 @@ func (b *builder) root() string {
 func (b *builder) dataDir(name string) (string, error) {
 	dir := filepath.Join(b.root(), name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fmt.Errorf("data_dir: %w", err)
+		return "", fmt.Errorf("data_dir %s: %w; %s", datadir.Absolute(b.cfg.DataDir), err, datadir.OrMount("name a directory that this user may create and write to", err))
 	}
 	return dir, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/freshet/freshet/handler"
 	"github.com/freshet/freshet/internal/version"
 	"github.com/freshet/freshet/server/datadir"
+	"github.com/freshet/freshet/server/rlimit"
 	"github.com/freshet/freshet/server/telemetry"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/postgres"
@@ -85,9 +86,10 @@ func (b *builder) inspect(ctx context.Context) error {
 		if others { // perhaps a copy that is not whole
 			level = slog.LevelWarn
 		}
-		b.log.Log(ctx, level, "data_dir lacks databases; they are created empty", "data_dir", b.root(), "databases", missing)
+		b.log.Log(ctx, level, "data_dir lacks databases; they are created empty", "data_dir", datadir.Absolute(b.root()), "databases", missing)
 	}
 	b.logNetwork(datadir.Network(b.cfg, b.root()))
+	b.logSurroundings()
 	if !b.cfg.UsesPostgres() {
 		return nil
 	}
@@ -110,6 +112,18 @@ func (b *builder) inspect(ctx context.Context) error {
 func (b *builder) logNetwork(kind string) {
 	if kind != "" {
 		b.log.Warn(datadir.NetworkRisk, "data_dir", b.root(), "file_system", kind, "fix", datadir.NetworkAdvice)
+	}
+}
+
+// logSurroundings warns of what will be missed later: data that ends with the container, and files to open.
+func (b *builder) logSurroundings() {
+	kind := datadir.Fleeting(b.root())
+	if kind != "" && !b.demo {
+		b.log.Warn("data_dir "+datadir.FleetingRisk, "data_dir", datadir.Absolute(b.root()), "file_system", kind, "fix", datadir.FleetingAdvice)
+	}
+	limit := rlimit.Limit()
+	if limit > 0 && limit < rlimit.Enough {
+		b.log.Warn("few files can be opened: "+rlimit.Risk, "limit", limit, "fix", rlimit.Advice)
 	}
 }
 

@@ -34,7 +34,7 @@ func Run(ctx context.Context, l net.Listener, cfg configs.Config, options ...Opt
 	starting := handler.NewStarting(cfg.Server.RequestTimeout)
 	b := newBuilder(cfg, append(options, func(s *settings) { s.waitFor = starting.WaitFor }))
 	server := b.httpServer(ctx, starting)
-	failed := serveOn(server, l)
+	failed := b.serveOn(server, l)
 	a, err := b.open(ctx)
 	if err != nil {
 		return b.giveUp(ctx, server, err)
@@ -60,13 +60,13 @@ func (b *builder) giveUp(ctx context.Context, server *http.Server, failed error)
 // requests, and closes the system. The last two together take server.shutdown_timeout at most.
 func (a *App) Serve(ctx context.Context, l net.Listener) error {
 	server := a.httpServer(ctx, a.Handler)
-	return a.serve(ctx, server, l, serveOn(server, l))
+	return a.serve(ctx, server, l, a.serveOn(server, l))
 }
 
 // serveOn starts to serve. The channel gets the error of the listener.
-func serveOn(server *http.Server, l net.Listener) <-chan error {
+func (b *builder) serveOn(server *http.Server, l net.Listener) <-chan error {
 	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(l) }()
+	go func() { failed <- server.Serve(newHearing(l, server, b.log)) }()
 	return failed
 }
 

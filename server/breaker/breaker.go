@@ -21,6 +21,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	"golang.org/x/sync/singleflight"
 
+	"github.com/freshet/freshet/internal/ownmachine"
 	"github.com/freshet/freshet/internal/safego"
 )
 
@@ -81,7 +82,7 @@ func New(name string, log *slog.Logger, calls ...string) *Breaker {
 				if from == gobreaker.StateHalfOpen {
 					return // still down: no log line every two seconds
 				}
-				log.Warn("a dependency is down: calls to it fail at once for a while", "dependency", name, "pause", openPause.String(), "error", b.lastFailure())
+				log.Warn("a dependency is down: calls to it fail at once for a while", append([]any{"dependency", name, "pause", openPause.String()}, ownmachine.Attrs(b.lastFailure(), "the setting")...)...)
 			case gobreaker.StateHalfOpen:
 				setState(name, ofBreaker, 0.5)
 			default:

@@ -11,6 +11,7 @@ import (
 	"github.com/freshet/freshet/cache/redislist"
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/internal/ownmachine"
 	"github.com/freshet/freshet/internal/periodic"
 	"github.com/freshet/freshet/internal/rediskeys"
 	"github.com/freshet/freshet/social"
@@ -67,7 +68,7 @@ func Migrate(ctx context.Context, store Migrator, log *slog.Logger) (later func(
 	if !errors.Is(err, social.ErrUnavailable) {
 		return nil, err
 	}
-	log.WarnContext(ctx, "PostgreSQL is down; serving without posts and timelines until it is back", "error", err)
+	log.WarnContext(ctx, "PostgreSQL is down; serving without posts and timelines until it is back", ownmachine.Attrs(err, "postgres.url")...)
 	return func(ctx context.Context) {
 		for range periodic.Every(ctx, migrateEvery) {
 			err := store.Migrate(ctx)

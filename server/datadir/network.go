@@ -21,14 +21,37 @@ func network(cfg configs.Config, dir string, magicOf func(dir string) (uint32, e
 	if len(Databases(cfg, dir)) == 0 {
 		return ""
 	}
+	return kindOf(networks, dir, magicOf)
+}
+
+// kindOf returns the kind of the file system of a directory, or of the one above it that exists, "" if it is
+// none of kinds.
+func kindOf(kinds map[uint32]string, dir string, magicOf func(dir string) (uint32, error)) string {
+	dir = Absolute(dir)
 	for {
 		magic, err := magicOf(dir)
-		above := filepath.Dir(filepath.Clean(dir))
+		above := filepath.Dir(dir)
 		if err == nil || above == dir {
-			return networks[magic]
+			return kinds[magic]
 		}
 		dir = above // it does not exist yet
 	}
+}
+
+// What is wrong with data in the layer of a container, or in memory, and what to do about it. They follow the name of
+// the setting.
+const (
+	FleetingRisk   = "is in the own layer of a container, or in memory: what is there is lost when the container is replaced, or the machine restarts"
+	FleetingAdvice = "mount a volume there, in the container of the server itself, or name another place"
+)
+
+// Fleeting returns the kind of the file system of a directory, such as overlay, if what is there ends with a
+// container or with the machine; otherwise, and if the kind is unknown, "".
+func Fleeting(dir string) string { return kindOf(fleeting, dir, magicOf) }
+
+// fleeting are the magic numbers of the layers of containers, and of file systems in memory.
+var fleeting = map[uint32]string{
+	0x794c7630: "overlay", 0x61756673: "aufs", 0x01021994: "tmpfs", 0x858458f6: "ramfs",
 }
 
 // networks are the magic numbers of file systems that other machines can have as well, and of FUSE,

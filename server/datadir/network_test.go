@@ -41,3 +41,17 @@ func TestNetworkFileSystems(t *testing.T) {
 		require.Error(t, err)
 	}
 }
+
+// TestFleetingFileSystems checks that data in the layer of a container, or in memory, is noticed, also where
+// data_dir does not exist yet, and that a disk is not.
+func TestFleetingFileSystems(t *testing.T) {
+	t.Parallel()
+	for magic, kind := range map[uint32]string{0x794c7630: "overlay", 0x61756673: "aufs", 0x01021994: "tmpfs", 0x858458f6: "ramfs", 0xef53: "", 0x58465342: "", 0x6969: ""} {
+		assert.Equal(t, kind, kindOf(fleeting, "/var/lib/freshet/data", func(dir string) (uint32, error) {
+			if dir != "/var" {
+				return 0, filepath.ErrBadPattern
+			}
+			return magic, nil
+		}))
+	}
+}

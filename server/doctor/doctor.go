@@ -59,6 +59,8 @@ func Check(ctx context.Context, cfg configs.Config, options Options) []Finding {
 	d := &doctor{cfg: cfg, Options: options, clock: time.Now}
 	d.reportStores()
 	d.checkDataDir(ctx)
+	d.checkErasures()
+	d.checkOpenFiles()
 	d.checkKeyFiles()
 	d.checkAgents()
 	d.database = d.identify(ctx)

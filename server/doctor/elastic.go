@@ -11,6 +11,7 @@ import (
 
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/internal/esindex"
+	"github.com/freshet/freshet/internal/ownmachine"
 	"github.com/freshet/freshet/server/connect"
 	"github.com/freshet/freshet/server/itemindex"
 	"github.com/freshet/freshet/server/sharedsettings"
@@ -48,7 +49,7 @@ func (d *doctor) checkElastic(ctx context.Context) {
 		if errors.As(err, &other) {
 			fix = "name an Elasticsearch 8 or an OpenSearch 2 in elasticsearch.addresses"
 		}
-		fix = cmp.Or(fix, "start Elasticsearch, or correct elasticsearch.addresses, elasticsearch.password or elasticsearch.api_key")
+		fix = cmp.Or(fix, ownmachine.Advice(err, "elasticsearch.addresses"), "start Elasticsearch, or correct elasticsearch.addresses, elasticsearch.password or elasticsearch.api_key")
 		d.report(Broken, what, orProxy(fix, d.cfg.Elasticsearch.Addresses[0]), "%s: %v", where, err)
 		return
 	}

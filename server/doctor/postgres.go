@@ -1,11 +1,13 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
 	"strings"
 
+	"github.com/freshet/freshet/internal/ownmachine"
 	"github.com/freshet/freshet/server/clocks"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/postgres"
@@ -49,13 +51,17 @@ func (d *doctor) checkPostgres(ctx context.Context) {
 		return
 	}
 	if err != nil {
-		d.report(Broken, what, "see the message; start PostgreSQL, or correct postgres.url", "%v", err)
+		d.report(Broken, what, cmp.Or(ownmachine.Advice(err, "postgres.url"), "see the message; start PostgreSQL, or correct postgres.url"), "%v", err)
 		return
 	}
 	if r.Number < postgres.OldestServer {
 		d.report(Broken, what, "upgrade it", "version %s is too old; the oldest supported is %d", r.Server, postgres.OldestServer/10_000)
 	} else {
-		d.report(OK, what, "", "answers, version %s", r.Server)
+		d.report(OK, what, "", "answers at %s, version %s", r.Address, r.Server)
+	}
+	if len(r.Unanswered) > 0 {
+		d.report(Warning, "postgres addresses", "correct the name or the network, such as routes and firewalls of IPv6, or write the address that answers into postgres.url",
+			"no answer from %s: a connection that tries it first takes a second longer", list(r.Unanswered))
 	}
 	d.judgePostgres(r)
 	// Migrate does not change tables that are up to date, and the settings can be read after it.

@@ -42,7 +42,7 @@ func TestDoctorMigratesTables(t *testing.T) {
 	cfg.Postgres.URL = "postgres://freshet@127.0.0.1:1/freshet?sslmode=disable"
 	down := about(t, Check(t.Context(), cfg, Options{Fix: true}), "postgres")
 	assert.Equal(t, Broken, down.Level)
-	assert.Contains(t, down.Fix, "start PostgreSQL")
+	assert.Contains(t, down.Fix, "start it on this machine")
 }
 
 // TestDoctorFailsToMigrate has a database that answers, and whose disk is full.

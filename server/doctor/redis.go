@@ -13,6 +13,7 @@ import (
 
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/dedup/redisbloom"
+	"github.com/freshet/freshet/internal/ownmachine"
 	"github.com/freshet/freshet/internal/rediskeys"
 	"github.com/freshet/freshet/server/connect"
 	"github.com/freshet/freshet/server/sharedsettings"
@@ -136,7 +137,7 @@ func (d *doctor) reachRedis(ctx context.Context, cfg configs.Config, what, setti
 		case schemes.Encrypted && connect.AnswersPlain(ctx, cfg.Redis.Server().Addrs[0]):
 			fix = connect.TLSAdvice(tls.RecordHeaderError{}, schemes)
 		}
-		d.report(Broken, what, cmp.Or(fix, "start Redis, or correct "+setting+" and its password"), "%s: %v", where, rediskeys.Advise(err))
+		d.report(Broken, what, cmp.Or(fix, ownmachine.Advice(err, setting), "start Redis, or correct "+setting+" and its password"), "%s: %v", where, rediskeys.Advise(err))
 		_ = client.Close()
 		return nil, nil
 	}

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/freshet/freshet/internal/ownmachine"
 	"github.com/freshet/freshet/internal/sqlitefile"
 	"github.com/freshet/freshet/server/connect"
 	"github.com/freshet/freshet/server/datadir"
@@ -20,7 +21,7 @@ import (
 )
 
 func (d *doctor) checkDataDir(ctx context.Context) {
-	dir := d.cfg.DataDir
+	dir := datadir.Absolute(d.cfg.DataDir)
 	const what = "data_dir"
 	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
 		err := creatable(dir)
@@ -33,6 +34,7 @@ func (d *doctor) checkDataDir(ctx context.Context) {
 			return
 		case !d.Fix:
 			d.report(OK, what, "", "%s does not exist yet; serve creates it", dir)
+			d.reportFleeting(what, dir)
 			return
 		}
 	}
@@ -48,6 +50,7 @@ func (d *doctor) checkDataDir(ctx context.Context) {
 	}
 	d.reportWritable(what, dir, dir+" is writable")
 	d.reportNetwork(datadir.Network(d.cfg, dir))
+	d.reportFleeting(what, dir)
 	d.checkFiles(ctx, dir)
 }
 
@@ -62,14 +65,14 @@ func (d *doctor) reportNetwork(kind string) {
 const moreSpace = "free space (df) or inodes (df -i) on its disk, or name a directory on another"
 
 // orSpace returns the fix, unless err means that a disk, or the user's quota, has no room for another byte
-// or file. The store of a folder keeps only the text of its errors.
+// or file, or that the place is read-only for this process. The store of a folder keeps only the text of its errors.
 func orSpace(fix string, err error) string {
 	for _, full := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT} {
 		if strings.Contains(err.Error(), full.Error()) {
 			return moreSpace
 		}
 	}
-	return fix
+	return datadir.OrMount(fix, err)
 }
 
 // probeFile creates a file in a directory and removes its name: nothing remains of it once it is closed, or
@@ -236,7 +239,7 @@ func (d *doctor) checkMedia(ctx context.Context) {
 		if u.Scheme == "file" {
 			fix = orSpace("name a folder this user may write to", err)
 		} else {
-			fix = orProxy(fix, cmp.Or(u.Query().Get("endpoint"), "https://s3.amazonaws.com"))
+			fix = orProxy(cmp.Or(ownmachine.Advice(err, "the endpoint of media.url"), fix), cmp.Or(u.Query().Get("endpoint"), "https://s3.amazonaws.com"))
 		}
 		d.report(Broken, what, fix, "%s: %v", u.Redacted(), err)
 		return
@@ -247,6 +250,9 @@ func (d *doctor) checkMedia(ctx context.Context) {
 		d.report(OK, what, "", "%s does not exist yet; serve creates it", u.Path)
 	case u.Scheme == "file":
 		d.reportWritable(what, folder, written)
+		if d.cfg.Media.URL != "" { // otherwise it is in data_dir
+			d.reportFleeting(what, folder)
+		}
 	default:
 		d.report(OK, what, "", "%s", written)
 	}

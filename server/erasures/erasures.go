@@ -13,6 +13,7 @@ import (
 
 	"github.com/freshet/freshet/dedup/journal"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/server/datadir"
 )
 
 // What is erased of an agent.
@@ -43,9 +44,24 @@ func Open(path string) (*Log, error) {
 		err = errors.Join(f.Close(), journal.SyncDir(filepath.Dir(path)))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("erasures.file: %w; name a file in a directory that the user of the server may write to", err)
+		return nil, fmt.Errorf("erasures.file: %w; %s", err, datadir.OrMount("name a file in a directory that the user of the server may write to", err))
 	}
 	return l, nil
+}
+
+// Try returns an error if a server could not append to the file, or create it. It leaves nothing.
+func Try(path string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	if errors.Is(err, os.ErrNotExist) {
+		f, err = os.CreateTemp(filepath.Dir(path), ".erasures-*")
+		if err == nil {
+			err = os.Remove(f.Name())
+		}
+	}
+	if f != nil {
+		err = errors.Join(err, f.Close())
+	}
+	return err
 }
 
 func (l *Log) open() (*os.File, error) {

@@ -15,6 +15,7 @@ const OldestServer = 130000
 
 // Report describes the database to an operator.
 type Report struct {
+	Address  string // where it was reached
 	Server   string // the server's version, as it reports it
 	Number   int    // the same as a number; see [OldestServer]
 	Schema   Schema
@@ -33,6 +34,8 @@ type Report struct {
 	// Path is the search_path of the session if it is not the one of the URL, as when a pooler ignores
 	// that; otherwise "".
 	Path string
+	// Unanswered are other addresses of the database, such as that of IPv6, at which nothing answers.
+	Unanswered []string
 	// Unsafe are settings with which the server can lose committed data.
 	Unsafe []string
 	// Refused is why a row could not be written, or a table not be created, which a migration does;
@@ -55,6 +58,7 @@ func (s *Store) Check(ctx context.Context) (Report, error) {
 		if _, err := q.Row([]any{&pid}, `SELECT pg_backend_pid()`); err != nil {
 			return err
 		}
+		r.Address = on.Conn().PgConn().Conn().RemoteAddr().String()
 		r.Pooled = pid != on.Conn().PgConn().PID() // a pooler reports a different number
 		if r.Pooled && r.Prepares {
 			var named bool // with names of its own, PgBouncer knows which connection has which
@@ -93,6 +97,9 @@ func (s *Store) Check(ctx context.Context) (Report, error) {
 	}
 	if err != nil {
 		return Report{}, dialect.Failed(ctx, "check", err)
+	}
+	if s.unanswered != nil {
+		r.Unanswered = s.unanswered()
 	}
 	whole := fatal(r.Schema.Problems) == nil
 	switch {

@@ -49,6 +49,9 @@ const (
 	noStatement          = "26000"
 	duplicateStatement   = "42P05"
 	undefinedObject      = "42704"
+	invalidName          = "3F000"
+	invalidParameter     = "22023"
+	cannotChange         = "55P02"
 )
 
 // advice says how an operator can correct an error, by its code.
@@ -70,8 +73,14 @@ var advice = map[string]string{
 	queryCanceled:       "the limit statement_timeout of the user or the database, or an administrator, has ended it; raise the limit, or migrate over a direct connection",
 	noStatement:         ofPooler,
 	duplicateStatement:  ofPooler,
+	invalidName:         errNoSchema.Error(),
+	invalidParameter:    wrongParameter,
+	cannotChange:        wrongParameter,
 	undefinedObject:     "the server does not know a parameter of postgres.url; remove it (other drivers' schema=… is search_path=… here)",
 }
+
+// wrongParameter is the advice on a parameter that the server knows and refuses.
+const wrongParameter = "the server refuses the value of a parameter of postgres.url; correct or remove it"
 
 // ofPooler is the advice on statements that were prepared on another connection.
 const ofPooler = "a pooler gives each transaction another connection; add default_query_exec_mode=exec to postgres.url"
@@ -125,6 +134,9 @@ func Advice(err error) string {
 	if fault, ok := certificates.Check(err, "sslrootcert of postgres.url"); ok {
 		return fault.Advice
 	}
+	if code(err) == undefinedObject { // also if the server refused TLS before
+		return advice[undefinedObject]
+	}
 	for _, known := range adviceByText {
 		if strings.Contains(err.Error(), known.part) {
 			return known.advice
@@ -136,7 +148,8 @@ func Advice(err error) string {
 // damaged reports whether PostgreSQL rejected a value as out of range, malformed, or too large.
 func damaged(err error) bool {
 	c := code(err)
-	if c == uniqueViolation {
+	var connect *pgconn.ConnectError
+	if c == uniqueViolation || errors.As(err, &connect) { // a connection was refused before any value
 		return false
 	}
 	return strings.HasPrefix(c, "22") || strings.HasPrefix(c, "23") || strings.HasPrefix(c, "54")

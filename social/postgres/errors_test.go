@@ -38,6 +38,9 @@ func TestAdviceFitsTheMessage(t *testing.T) {
 		{&pgconn.PgError{Code: "26000", Message: `prepared statement "stmtcache_faa3" does not exist`}, "default_query_exec_mode=exec"},
 		{&pgconn.PgError{Code: "42P05", Message: `prepared statement "stmtcache_faa3" already exists`}, "default_query_exec_mode=exec"},
 		{&pgconn.PgError{Code: "42704", Message: `unrecognized configuration parameter "schema"`}, "remove it"},
+		{&pgconn.PgError{Code: "22023", Message: `role "app" does not exist`}, "refuses the value of a parameter"},
+		{&pgconn.PgError{Code: "55P02", Message: `parameter "ssl_min_protocol_version" cannot be changed now`}, "refuses the value of a parameter"},
+		{&pgconn.PgError{Code: "3F000", Message: "no schema has been selected to create in"}, "search_path"},
 		{&pgconn.PgError{Code: queryCanceled, Message: "canceling statement due to statement timeout"}, "statement_timeout of the user or the database"},
 		{&pgconn.PgError{Code: lockNotAvailable, Message: "canceling statement due to lock timeout"}, "lock_timeout of the user or the database"},
 		{&pgconn.PgError{Code: "08P01", Message: "no more connections allowed (max_client_conn)"}, "max_client_conn"},
@@ -105,4 +108,23 @@ func startTLS(conn net.Conn, config *tls.Config) {
 		_ = tls.Server(conn, config).Handshake()
 	}
 	_ = conn.Close()
+}
+
+// TestParametersOfOtherDrivers connects with parameters that other drivers and libraries have. Each is refused
+// as what it is, and none as damaged data.
+func TestParametersOfOtherDrivers(t *testing.T) {
+	t.Parallel()
+	server := testenv.ReusedPostgres(t)
+	for _, parameter := range []string{
+		"keepalives=1", "gssencmode=disable", "schema=public", "pgbouncer=true", "hostaddr=127.0.0.1", "load_balance_hosts=random",
+		"max_conns=5", "sslmode=prefer&ssl_mode=require", "sslmode=prefer&sslmodel=require", "prepared_statements=false", "sslcompression=0", "role=nobody-knows", "ssl_min_protocol_version=TLSv1.2",
+	} {
+		s, err := New(t.Context(), Config{URL: server + "&" + parameter}, social.Options{})
+		require.NoError(t, err, parameter)
+		_, err = s.Check(t.Context())
+		require.ErrorIs(t, err, social.ErrUnavailable, parameter)
+		assert.ErrorContains(t, err, "parameter of postgres.url", parameter)
+		assert.NotErrorIs(t, err, social.ErrDamaged, parameter)
+		require.NoError(t, s.Close())
+	}
 }

@@ -66,6 +66,8 @@ type Store struct {
 	db        *database
 	clock     feed.Clock
 	validator *validator
+	// unanswered returns the addresses that did not answer lately, although they are the database's.
+	unanswered func() []string
 }
 
 var (
@@ -76,7 +78,7 @@ var (
 // New returns a store without connecting to the database. It returns an error for an invalid
 // configuration, which contains no password.
 func New(ctx context.Context, cfg Config, opts social.Options) (*Store, error) {
-	c, err := cfg.pool()
+	c, d, err := cfg.poolConfig()
 	if err != nil {
 		return nil, fmt.Errorf("postgres: %w", err)
 	}
@@ -84,7 +86,9 @@ func New(ctx context.Context, cfg Config, opts social.Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("postgres: %w", err)
 	}
-	return newStore(newDatabase(pool, cfg), opts), nil
+	s := newStore(newDatabase(pool, cfg), opts)
+	s.unanswered = d.unanswered
+	return s, nil
 }
 
 func newDatabase(pool *pgxpool.Pool, cfg Config) *database {
@@ -106,19 +110,25 @@ func (cfg Config) Check() error {
 }
 
 func (cfg Config) pool() (*pgxpool.Config, error) {
+	c, _, err := cfg.poolConfig()
+	return c, err
+}
+
+// poolConfig returns the configuration of a pool, and the dialer of its connections.
+func (cfg Config) poolConfig() (*pgxpool.Config, *dialer, error) {
 	u, err := url.Parse(cfg.URL)
 	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
 		// The parser's error would show the password.
-		return nil, errors.New("its URL must look like postgres://user:password@host:5432/database")
+		return nil, nil, errors.New("its URL must look like postgres://user:password@host:5432/database")
 	}
 	for _, name := range []string{"sslrootcert", "sslcert", "sslkey", "passfile"} {
 		if err := repeatable.Check(u.Query().Get(name)); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return nil, nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	c, err := pgxpool.ParseConfig(u.String())
 	if err != nil {
-		return nil, explainFiles(err, u.Query())
+		return nil, nil, explainFiles(err, u.Query())
 	}
 	if !u.Query().Has("pool_max_conns") {
 		c.MaxConns = defaultConns
@@ -129,7 +139,13 @@ func (cfg Config) pool() (*pgxpool.Config, error) {
 	c.MinConns, c.MinIdleConns = 0, 0
 	fresh := &renewal{cfg: cfg}
 	fresh.last.Store(c.ConnConfig)
-	c.BeforeConnect, c.AfterConnect = fresh.renew, noteOpened
+	d := newDialer(c.ConnConfig, cfg.Log)
+	c.AfterConnect = noteOpened
+	c.BeforeConnect = func(ctx context.Context, c *pgx.ConnConfig) error {
+		err := fresh.renew(ctx, c)
+		d.order(c)
+		return err
+	}
 	if c.ConnConfig.ConnectTimeout == 0 {
 		c.ConnConfig.ConnectTimeout = connectTimeout
 	}
@@ -137,7 +153,7 @@ func (cfg Config) pool() (*pgxpool.Config, error) {
 	if c.ConnConfig.RuntimeParams["application_name"] == "" {
 		c.ConnConfig.RuntimeParams["application_name"] = "freshet"
 	}
-	return c, nil
+	return c, d, nil
 }
 
 // explainFiles appends to an error of the URL which of the files that it names cannot be used, and why.

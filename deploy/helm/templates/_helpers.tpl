@@ -73,7 +73,7 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- if not (and $redis $elastic) }}
 {{- fail "config must have redis.url and elasticsearch.addresses: servers without them would each have data of their own" }}
 {{- end }}
-{{- $own := dict "server" (dict "addr" "0.0.0.0:8080") "data_dir" "/var/lib/freshet" }}
+{{- $own := dict "server" (dict "addr" ":8080") "data_dir" "/var/lib/freshet" }}
 {{- toYaml (mergeOverwrite (deepCopy .Values.config) $own) }}
 {{- end }}
 
@@ -121,6 +121,9 @@ securityContext:
 {{- range $i, $f := .Values.files }}
 - {name: files-{{ $i }}, mountPath: {{ $f.path | quote }}, readOnly: true}
 {{- end }}
+{{- range $i, $v := .Values.volumes }}
+- {name: volumes-{{ $i }}, mountPath: {{ $v.path | quote }}}
+{{- end }}
 {{- end }}
 
 {{- define "freshet.volumes" -}}
@@ -140,6 +143,9 @@ securityContext:
 {{- else }}
 - {name: files-{{ $i }}, secret: {secretName: {{ $f.secret | quote }}, defaultMode: 0440}}
 {{- end }}
+{{- end }}
+{{- range $i, $v := .Values.volumes }}
+- {{ merge (dict "name" (printf "volumes-%d" $i)) $v.volume | toJson }}
 {{- end }}
 {{- end }}
 

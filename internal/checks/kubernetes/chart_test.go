@@ -240,6 +240,34 @@ func TestChartEnvironmentAndAccount(t *testing.T) {
 	}
 }
 
+// TestChartListensOnAllFamilies checks that pods answer where they have addresses of IPv6 alone.
+func TestChartListensOnAllFamilies(t *testing.T) {
+	text, err := render(t, "config: {server: {addr: '127.0.0.1:9000'}}")
+	require.NoError(t, err)
+	assert.Contains(t, text, "addr: :8080\n")
+	assert.NotContains(t, text, "0.0.0.0")
+}
+
+// TestChartVolumes mounts a claim for erasures.file, in which each pod has a file of its own.
+func TestChartVolumes(t *testing.T) {
+	text, err := render(t, "worker: {replicas: 1}\n"+
+		"volumes: [{path: /erasures, volume: {persistentVolumeClaim: {claimName: freshet-erasures}}}]\n"+
+		"env: [{name: POD_NAME, valueFrom: {fieldRef: {fieldPath: metadata.name}}}, {name: FRESHET_ERASURES_FILE, value: /erasures/$(POD_NAME).ndjson}]")
+	require.NoError(t, err)
+	pods := podsOf(objects(t, text))
+	require.Len(t, pods, 3)
+	for name, pod := range pods {
+		volume := slices.IndexFunc(pod.Volumes, func(v corev1.Volume) bool {
+			return v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == "freshet-erasures"
+		})
+		require.GreaterOrEqual(t, volume, 0, name)
+		mount := slices.IndexFunc(pod.Containers[0].VolumeMounts, func(m corev1.VolumeMount) bool { return m.Name == pod.Volumes[volume].Name })
+		require.GreaterOrEqual(t, mount, 0, name)
+		assert.Equal(t, "/erasures", pod.Containers[0].VolumeMounts[mount].MountPath)
+		assert.False(t, pod.Containers[0].VolumeMounts[mount].ReadOnly)
+	}
+}
+
 // TestChartPodMetadata checks that labels and annotations reach every pod, and that the doctor's can differ.
 func TestChartPodMetadata(t *testing.T) {
 	text, err := render(t, variants["meshed"]+"\nworker: {replicas: 1}")

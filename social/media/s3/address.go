@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"os"
 	"strconv"
@@ -81,6 +82,18 @@ func (a *address) setEndpoint(value string) error {
 	}
 	a.host, a.secure = u.Host, u.Scheme == "https"
 	return nil
+}
+
+// hostOf returns the host name of a bucket of a store other than Amazon's, "" if the bucket is in the path.
+func (a address) hostOf(bucket string) string {
+	if a.lookup != minio.BucketLookupDNS {
+		return ""
+	}
+	host, _, err := net.SplitHostPort(a.host)
+	if err != nil { // it has no port
+		host = a.host
+	}
+	return bucket + "." + host
 }
 
 // ofContainer lists the variables that name a role of the container or pod.

@@ -1,6 +1,10 @@
 package s3
 
 import (
+	"crypto/x509"
+	"errors"
+	"net"
+
 	"github.com/minio/minio-go/v7"
 
 	"github.com/freshet/freshet/internal/certificates"
@@ -14,6 +18,7 @@ const (
 	ofToken  = "the credentials have expired; renew them, or let the machine's role be asked with &machine_role=true"
 	ofBucket = "there is no such bucket; create it, or correct media.url"
 	ofRegion = "the bucket is in another region; correct region= in media.url"
+	ofPath   = "if the store has the bucket in the path of requests, as MinIO and Garage do, and not in the host name, add &use_path_style=true to media.url"
 	ofRights = "these credentials may not do this; docs/operations.md lists the rights that Freshet needs"
 )
 
@@ -27,6 +32,22 @@ var remedies = map[string]string{
 	"NoSuchBucket":                 ofBucket,
 	"AuthorizationHeaderMalformed": ofRegion, "PermanentRedirect": ofRegion, "IllegalLocationConstraintException": ofRegion,
 	"AccessDenied": ofRights, "AllAccessDisabled": ofRights, "AccountProblem": ofRights,
+}
+
+// explained is the function of that name. Where the bucket is a part of the host name of a store of another
+// maker, it also says what to do if that name does not lead there.
+func (s *Store) explained(err error) error {
+	var unknown *net.DNSError
+	var named x509.HostnameError
+	code := minio.ToErrorResponse(err).Code
+	switch {
+	case err == nil, s.host == "":
+	case errors.As(err, &unknown) && unknown.Name == s.host, errors.As(err, &named) && named.Host == s.host:
+		return &media.Refusal{Advice: ofPath, Err: err}
+	case code == "NoSuchBucket", code == "InvalidBucketName":
+		return &media.Refusal{Advice: ofBucket + "; " + ofPath, Err: err}
+	}
+	return explained(err)
 }
 
 // explained adds to a refusal of the store what can be done about it.

@@ -25,6 +25,7 @@ type Store struct {
 	transport *http.Transport
 	bucket    string
 	prefix    string // of all object names
+	host      string // with the bucket before that of a store other than Amazon's; "" without
 }
 
 var _ media.Store = (*Store)(nil)
@@ -61,14 +62,14 @@ func Open(at *url.URL) (*Store, error) {
 		return nil, err
 	}
 	client.SetS3EnableDualstack(false) // endpoints in a private network may have no dual-stack names
-	return &Store{minio.Core{Client: client}, transport, at.Host, a.prefix}, nil
+	return &Store{minio.Core{Client: client}, transport, at.Host, a.prefix, a.hostOf(at.Host)}, nil
 }
 
 // Put implements [media.Store].
 func (s *Store) Put(ctx context.Context, key string, f media.File) error {
 	_, err := s.client.Client.PutObject(ctx, s.bucket, s.prefix+key, bytes.NewReader(f.Data), int64(len(f.Data)),
 		minio.PutObjectOptions{ContentType: f.Type, DisableMultipart: true, SendContentMd5: true})
-	return explained(err)
+	return s.explained(err)
 }
 
 // Open implements [media.Store].
@@ -78,7 +79,7 @@ func (s *Store) Open(ctx context.Context, key string) (media.Reader, error) {
 		return nil, fmt.Errorf("no such image file: %w: %w", feed.ErrNotFound, err)
 	}
 	if err != nil {
-		return nil, explained(err)
+		return nil, s.explained(err)
 	}
 	return &reader{
 		body: body, size: info.Size, kind: info.ContentType,
@@ -88,14 +89,14 @@ func (s *Store) Open(ctx context.Context, key string) (media.Reader, error) {
 				return nil, err
 			}
 			body, _, _, err := s.client.GetObject(ctx, s.bucket, s.prefix+key, part)
-			return body, explained(err)
+			return body, s.explained(err)
 		},
 	}, nil
 }
 
 // Delete implements [media.Store]. S3 does not report whether the object existed.
 func (s *Store) Delete(ctx context.Context, key string) error {
-	return explained(s.client.RemoveObject(ctx, s.bucket, s.prefix+key, minio.RemoveObjectOptions{}))
+	return s.explained(s.client.RemoveObject(ctx, s.bucket, s.prefix+key, minio.RemoveObjectOptions{}))
 }
 
 // Keys implements [media.Store].
@@ -105,7 +106,7 @@ func (s *Store) Keys(ctx context.Context, most int) (keys []string, err error) {
 	options := minio.ListObjectsOptions{Prefix: s.prefix, Recursive: true, MaxKeys: min(most, 1000)}
 	for object := range s.client.ListObjectsIter(listing, s.bucket, options) {
 		if object.Err != nil {
-			return nil, explained(object.Err)
+			return nil, s.explained(object.Err)
 		}
 		keys = append(keys, strings.TrimPrefix(object.Key, s.prefix))
 		if len(keys) == most {
