@@ -1,7 +1,10 @@
 package client
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"mime/multipart"
 	"net/http"
 
 	"github.com/freshet/freshet/feed/api"
@@ -111,6 +114,25 @@ func (c *Client) PutAuthor(ctx context.Context, id string, card AuthorCard) erro
 // a field empty: an [AuthorCard] leaves it out. It returns the stored card.
 func (c *Client) PatchAuthor(ctx context.Context, id string, patch any) (AuthorCard, error) {
 	return send[AuthorCard](ctx, c, Request{Method: http.MethodPatch, Path: v1("authors", id), Repeatable: true}, patch)
+}
+
+// PutAuthorImage calls PUT /v1/authors/{id}/image: the image, JPEG, PNG, GIF or WebP of at most 5 MiB and
+// 50 megapixels, becomes that of the card. It returns the stored card, whose ImageURL is a path of the
+// server. [ErrUnprocessable] names the rule that the image breaks; one that is too large or of another
+// type is an [*Error] with status 413 or 415.
+func (c *Client) PutAuthorImage(ctx context.Context, id string, image []byte) (AuthorCard, error) {
+	var b bytes.Buffer
+	w := multipart.NewWriter(&b)
+	part, err := w.CreateFormFile("image", "1")
+	if err == nil {
+		_, err = part.Write(image)
+	}
+	err = errors.Join(err, w.Close())
+	if err != nil {
+		return AuthorCard{}, err
+	}
+	r := Request{Method: http.MethodPut, Path: v1("authors", id) + "/image", Repeatable: true, Timeout: imagesTimeout, Body: b.Bytes(), Type: w.FormDataContentType()}
+	return call[AuthorCard](ctx, c, r)
 }
 
 // DeleteAuthor calls DELETE /v1/authors/{id}, which erases the card, posts and followers.

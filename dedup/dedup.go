@@ -8,6 +8,8 @@ package dedup
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/freshet/freshet/feed"
@@ -55,7 +57,8 @@ func (v Verdict) DaysAgo() (days int, ok bool) {
 type Checked struct {
 	Verdicts []Verdict // one per group checked, in order
 	// Stale lists groups that have been pending for longer than [StaleAfter], because the server that
-	// served them did not record them. The caller must hand them to the recorder again.
+	// served them did not record them. The caller must hand them to the recorder again. If a delivery is no
+	// impression, only [Marks] are among them.
 	Stale []string
 	// At is the store's clock at the time of the check, in milliseconds; 0 for an in-process store.
 	// [cache.Replace] uses it to refuse a page that was selected too long ago.
@@ -65,6 +68,17 @@ type Checked struct {
 // StaleAfter is how long an impression may be pending before the next check
 // of its agent reports it in [Checked.Stale].
 const StaleAfter = 60 * time.Second
+
+// Marks returns, in place, the marks among groups: they say which feed has shown an item, and are recorded at its
+// delivery even if that is no impression.
+func Marks(groups []string) []string {
+	return slices.DeleteFunc(groups, func(g string) bool { return !IsMark(g) })
+}
+
+// IsMark reports whether a group is one of [Marks].
+func IsMark(group string) bool {
+	return strings.HasPrefix(group, feed.GivenMark) && group != feed.GivenMark+string(feed.AnyNamed)
+}
 
 // Checker reports which groups an agent has been shown.
 type Checker interface {

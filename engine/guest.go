@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -114,6 +115,9 @@ func (g *Guest) Page(ctx context.Context, limit int) (GuestPage, error) {
 	}
 	list, promoted := placeable(list, r.promoted(ctx, limit))
 	items, err := r.fill(ctx, list, promoted, limit)
+	if err == nil && len(items) < limit && len(r.refused) > 0 {
+		items, err = r.refill(ctx, set, items, limit)
+	}
 	if err != nil {
 		return GuestPage{}, err
 	}
@@ -126,11 +130,15 @@ type guestRead struct {
 	g       *Guest
 	now     time.Time
 	missing degraded.Parts
+	shown   []guestRef
+	refused map[string]bool // the authors of posts that cannot be shown
 }
 
-// newest returns the newest items and public posts, as many as may be needed.
-func (r *guestRead) newest(ctx context.Context) ([]feed.Candidate, error) {
-	found, err := recallFrom(ctx, r.g.stores.Newest, feed.Query{Ranking: newestFirst, Origin: r.g.cfg.origin(r.now), N: newestGuests})
+// newest returns the newest items and public posts that are not by the authors, as many as may be needed.
+func (r *guestRead) newest(ctx context.Context, without ...string) ([]feed.Candidate, error) {
+	found, err := recallFrom(ctx, r.g.stores.Newest, feed.Query{
+		Profile: feed.Profile{MutedAuthors: without}, Ranking: newestFirst, Origin: r.g.cfg.origin(r.now), N: newestGuests,
+	})
 	if found.Stale || err != nil && ctx.Err() == nil {
 		r.missing |= degraded.Recall
 	}
@@ -175,6 +183,28 @@ func (r *guestRead) fill(ctx context.Context, list, promoted []guestRef, limit i
 	return items, err
 }
 
+// refill completes a page that is short since posts cannot be shown, with what others have published: an
+// author who was suspended meanwhile may have all that trends, and all that is new.
+func (r *guestRead) refill(ctx context.Context, set *trending.Set, items []GuestItem, limit int) ([]GuestItem, error) {
+	newest, err := r.newest(ctx, slices.Sorted(maps.Keys(r.refused))...)
+	others := &trending.Set{At: set.At}
+	for _, e := range set.Entries {
+		if !r.refused[e.Author] {
+			others.Entries = append(others.Entries, e)
+		}
+	}
+	list := without(orderGuests(others, newest, r.g.diversity(), limit), r.shown)
+	if len(list) > 0 {
+		var more []GuestItem
+		more, err = r.fill(ctx, list, nil, limit-len(items))
+		items = append(items, more...)
+	}
+	if len(items) > 0 {
+		err = nil
+	}
+	return items, err
+}
+
 // read reads items, without deleted ones. With an error, it returns cached items for unreadable
 // ones.
 func (r *guestRead) read(ctx context.Context, refs []guestRef) ([]GuestItem, error) {
@@ -192,9 +222,19 @@ func (r *guestRead) read(ctx context.Context, refs []guestRef) ([]GuestItem, err
 	for i, doc := range docs {
 		if classify(&feed.Refusals{}, "", refs[i].Ref, doc, r.now.Unix(), 0) == api.OutcomePaged {
 			items = append(items, GuestItem{Doc: doc, Source: refs[i].Source, Trend: refs[i].trend})
+			r.shown = append(r.shown, refs[i])
+		} else if err == nil && feed.IsPost(refs[i].ID) && refs[i].author != "" {
+			r.refuse(refs[i].author)
 		}
 	}
 	return items, err
+}
+
+func (r *guestRead) refuse(author string) {
+	if r.refused == nil {
+		r.refused = map[string]bool{}
+	}
+	r.refused[author] = true
 }
 
 // keep caches the items that were read, and fills in unreadable ones from the cache. Posts are

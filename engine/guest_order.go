@@ -44,7 +44,7 @@ func (g *Guest) order(set *trending.Set, limit int) []guestRef {
 func orderGuests(set *trending.Set, newest []feed.Candidate, by feed.Diversity, limit int) []guestRef {
 	at := time.Unix(set.At, 0)
 	candidates := make([]feed.Candidate, len(set.Entries), len(set.Entries)+len(newest))
-	trends := make(map[string]feed.Trend, len(set.Entries))
+	trends, authors := make(map[string]feed.Trend, len(set.Entries)), make(map[string]string, cap(candidates))
 	least, groups := float32(1), make(map[string]bool, len(set.Entries))
 	for i := range set.Entries {
 		e := &set.Entries[i]
@@ -58,6 +58,9 @@ func orderGuests(set *trending.Set, newest []feed.Candidate, by feed.Diversity, 
 			candidates, groups[c.Group] = append(candidates, c), true
 		}
 	}
+	for i := range candidates {
+		authors[candidates[i].ID] = candidates[i].Author
+	}
 	slices.SortFunc(candidates, func(a, b feed.Candidate) int { return arrange.CompareScores(&a, &b) })
 	var b arrange.Builder
 	ranked := b.Build(candidates, by, limit, len(candidates))
@@ -68,7 +71,7 @@ func orderGuests(set *trending.Set, newest []feed.Candidate, by feed.Diversity, 
 		if trending {
 			ref.Source = feed.SourceTrending
 		}
-		list[i] = guestRef{ref, trend}
+		list[i] = guestRef{ref, trend, authors[ref.ID]}
 	}
 	return list
 }
@@ -99,7 +102,8 @@ func without(refs, others []guestRef) []guestRef {
 // guestRef is an item to read.
 type guestRef struct {
 	feed.Ref
-	trend feed.Trend
+	trend  feed.Trend
+	author string
 }
 
 // placePromoted puts promoted items on their positions, and on no others.

@@ -210,7 +210,7 @@ func (e *Engine) refresh(ctx context.Context, c *call, t *attempts) (page, error
 	if c.Action == ActionLoadMore { // scrolling must end, so items already shown today are not repeated
 		found.repeats = found.repeats[:found.earlier]
 	}
-	if first && e.cfg.RecordServed && len(found.stale) > 0 {
+	if first && len(found.stale) > 0 {
 		e.stores.Recorder.Deliver(c.Agent, found.stale)
 	}
 	if found.missing&degraded.Dedup != 0 {

@@ -21,6 +21,7 @@ func (s *server) authorRoutes(route router) {
 	route(http.MethodGet, author, serve(s.work, reader, s.getAuthor))
 	route(http.MethodPut, author, serveInput(s.gated, owner, body(MaxAuthorBody, api.AuthorCard{}), s.putAuthor))
 	route(http.MethodPatch, author, serveInput(s.gated, owner, patchOf[api.AuthorCard](MaxAuthorBody), s.patchAuthor))
+	route(http.MethodPut, author+"/image", s.putAvatar)
 	route(http.MethodDelete, author, s.of(owner, s.deleteAuthor))
 	route(http.MethodGet, author+"/posts", serveInput(s.work, reader, readPosts, s.getAuthorPosts))
 }

@@ -94,6 +94,7 @@ func naming() map[string]any {
 		"PUT /v1/authors/{id}":                        own,
 		"PUT /v1/circles/{id}":                        own,
 		"PATCH /v1/authors/{id}":                      own,
+		"PUT /v1/authors/{id}/image":                  own,
 		"PATCH /v1/circles/{id}":                      own,
 		"GET /v1/agents/{agent_id}/profile":           own,
 		"PUT /v1/agents/{agent_id}/profile":           own,

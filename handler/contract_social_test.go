@@ -140,6 +140,14 @@ func withFile(post, file string) exchange {
 	}
 }
 
+// withPicture returns a call with a form of a file alone.
+func withPicture(id, file string, headers ...string) exchange {
+	return exchange{
+		path: at(id), headers: headers, kind: "multipart/form-data; boundary=x",
+		body: "--x\r\nContent-Disposition: form-data; name=\"image\"; filename=\"x\"\r\nContent-Type: application/octet-stream\r\n\r\n" + file + "\r\n--x--\r\n",
+	}
+}
+
 // at returns the path parameters of a route with an id.
 func at(id string) map[string]string { return map[string]string{"id": id} }
 
@@ -292,6 +300,15 @@ func authorCases(func(...string) []exchange) map[string]contractRoute {
 				of("u_own", `{"bio":null,"name":"Ann"}`, own), of("u_own", "{}", asAdmin), of("u_own", `{"recommend":null}`, own),
 			},
 			bad: map[int]exchange{40004: of("@server", card, asAdmin)},
+		},
+		"PUT " + author + "/image": {
+			good: []exchange{withPicture("u_own", tinyPNG, own), withPicture("u_own", tinyPNG, asAdmin)},
+			bad: map[int]exchange{
+				40001: {path: at("u_own"), headers: []string{own}, kind: "multipart/form-data; boundary=x", body: "--x--"},
+				40004: withPicture("@server", tinyPNG, asAdmin), 40301: withPicture("u_2", tinyPNG, own),
+				41301: withPicture("u_own", tinyPNG+strings.Repeat("x", media.MaxBytes), own),
+				41501: withPicture("u_own", "<svg/>", own), 42201: withPicture("u_own", tinyPNG[:40], own),
+			},
 		},
 		"DELETE " + author: {
 			good: []exchange{of("u_own", "", own), of("u_own", "", asAdmin)},

@@ -29,19 +29,22 @@ const (
 	MaxImagesBody = (social.MaxImages+1)*media.MaxBytes + MaxPostBody + 64<<10
 )
 
-// Images processes and stores the images of posts. The methods are those of [media.Processor] and
+// Images processes and stores the images of posts and cards. The methods are those of [media.Processor] and
 // [media.Files].
 type Images interface {
 	Make(ctx context.Context, file []byte) (media.Image, error)
 	Save(ctx context.Context, post string, images []media.Image) (saved []social.Image, files int, err error)
-	Release(ctx context.Context, post string) error
-	Post(ctx context.Context, key string) (string, error)
+	SaveAvatar(ctx context.Context, author string, m media.Image) (key string, err error)
+	Release(ctx context.Context, owner string) error
+	Owner(ctx context.Context, key string) (string, error)
 	Open(ctx context.Context, key string) (media.Reader, error)
 }
 
 func (s *server) imageRoutes(route router) {
 	route(http.MethodGet, social.ImagePath+":key", s.getImage)
 }
+
+var errNoImages = feed.Errorf(feed.ErrType, "this server does not accept images, because media.url is not set")
 
 // hasFiles reports whether a body may contain files.
 func hasFiles(r *http.Request) bool {
@@ -55,7 +58,7 @@ func hasFiles(r *http.Request) bool {
 func (s *server) createWithImages(c *call, author, key string) error {
 	images := s.deps.Social.Images
 	if images == nil {
-		return feed.Errorf(feed.ErrType, "this server does not accept images, because media.url is not set")
+		return errNoImages
 	}
 	u, err := s.pictures.enter(author)
 	if err != nil {
@@ -63,7 +66,7 @@ func (s *server) createWithImages(c *call, author, key string) error {
 	}
 	defer u.leave()
 	extendDeadlines(c.gin.Writer, c.gin.Request, imageTime)
-	in, files, err := c.readFiles(u)
+	in, files, err := c.readPost(u)
 	if err != nil {
 		return err
 	}
@@ -133,63 +136,72 @@ func (s *server) savePost(ctx context.Context, c *call, p social.Post, made []me
 	return s.answerPost(c, p, social.Creation{Key: key, Files: files}, &created)
 }
 
-// release removes the images of a post that was not created. If that fails, the post's job
-// removes them later.
-func (s *server) release(ctx context.Context, post string) {
+// release removes the images of a post or an avatar that was not created. If that fails, the job of
+// the owner removes them later.
+func (s *server) release(ctx context.Context, owner string) {
 	ctx, cancel := context.WithTimeout(social.WithActor(context.WithoutCancel(ctx), social.Actor{}), releaseTime)
 	defer cancel()
-	if err := s.deps.Social.Images.Release(ctx, post); err != nil {
-		s.log.WarnContext(ctx, "cannot remove the images of a post that was not created; a job removes them later", "error", err)
+	if err := s.deps.Social.Images.Release(ctx, owner); err != nil {
+		s.log.WarnContext(ctx, "cannot remove the images of a call that failed; a job removes them later", "error", err)
 	}
 }
 
-// readFiles reads the fields post and image of a form, without decoding the files. Errors are
+// readPost reads the fields post and image of a form, without decoding the files. Errors are
 // those of readJSON, [feed.ErrRule] for too many files, and [feed.ErrBusy] without free memory.
-func (c *call) readFiles(u *imageUpload) (in postBody, files [][]byte, err error) {
+func (c *call) readPost(u *imageUpload) (in postBody, files [][]byte, err error) {
+	described := false
+	files, err = c.readForm(u, MaxImagesBody, social.MaxImages, func(part *multipart.Part) error {
+		if part.FormName() != "post" || described {
+			return fmt.Errorf("%w: unexpected form field %.40q; send the field post once and the field image for each image", feed.ErrInvalid, part.FormName())
+		}
+		described = true
+		return c.readDescription(part, &in)
+	})
+	if err == nil && !described {
+		err = fmt.Errorf(`%w: the form has no field post; send it with the post as JSON, such as {"caption":"…"}`, feed.ErrInvalid)
+	}
+	return in, files, err
+}
+
+// readForm reads a form of at most limit bytes with the field image for each of at most most files. other
+// reads any other field.
+func (c *call) readForm(u *imageUpload, limit, most int, other func(*multipart.Part) error) (files [][]byte, err error) {
 	r := c.gin.Request
 	enc := contentEncoding(r)
 	if enc != "" {
-		return in, nil, encoded(enc)
+		return nil, encoded(enc)
 	}
-	if r.ContentLength > MaxImagesBody {
-		return in, nil, tooLarge("the body", MaxImagesBody)
+	if r.ContentLength > int64(limit) {
+		return nil, tooLarge("the body", limit)
 	}
-	body := &bounded{r: r.Body, left: MaxImagesBody}
+	body := &bounded{r: r.Body, left: int64(limit)}
 	r.Body = io.NopCloser(io.MultiReader(body, strings.NewReader("\r\n"), cutOff{}))
 	form, err := r.MultipartReader()
 	if err != nil {
-		return in, nil, fmt.Errorf("%w: the form cannot be read: %w", feed.ErrInvalid, err)
+		return nil, fmt.Errorf("%w: the form cannot be read: %w", feed.ErrInvalid, err)
 	}
-	described := false
 	for {
 		part, err := form.NextRawPart()
 		if errors.Is(err, io.EOF) {
-			break
+			return files, nil
 		}
 		if err != nil {
-			return in, nil, c.badForm(body, err)
+			return nil, c.badForm(body, limit, err)
 		}
-		switch name := part.FormName(); {
-		case name == "post" && !described:
-			described = true
-			err = c.readDescription(part, &in)
-		case name == "image" && len(files) == social.MaxImages:
-			err = feed.Errorf(feed.ErrRule, "bad post: more than %d images", social.MaxImages)
-		case name == "image":
+		switch image := part.FormName() == "image"; {
+		case image && len(files) == most:
+			err = feed.Errorf(feed.ErrRule, "too many images: the form may have no more than %d", most)
+		case image:
 			var file []byte
 			file, err = readImage(part, u)
 			files = append(files, file)
 		default:
-			err = fmt.Errorf("%w: unexpected form field %.40q; send the field post once and the field image for each image", feed.ErrInvalid, name)
+			err = other(part)
 		}
 		if err != nil {
-			return in, nil, c.badForm(body, err)
+			return nil, c.badForm(body, limit, err)
 		}
 	}
-	if !described {
-		return in, nil, fmt.Errorf(`%w: the form has no field post; send it with the post as JSON, such as {"caption":"…"}`, feed.ErrInvalid)
-	}
-	return in, files, nil
 }
 
 // cutOff follows the form's body: reading it means that the final boundary was missing.
@@ -225,10 +237,10 @@ func readPart(part *multipart.Part, what string, most int) ([]byte, error) {
 }
 
 // badForm returns the error for a form that could not be read completely.
-func (c *call) badForm(body *bounded, err error) error {
+func (c *call) badForm(body *bounded, limit int, err error) error {
 	switch {
 	case errors.Is(body.err, feed.ErrTooLarge):
-		return tooLarge("the body", MaxImagesBody)
+		return tooLarge("the body", limit)
 	case body.err != nil:
 		return c.unreadable(body.err)
 	case problemOf(err).status != http.StatusInternalServerError:
@@ -243,8 +255,8 @@ var (
 	callersVary   = []string{callerHeaders}
 )
 
-// getImage answers GET and HEAD /media/{key}: for everyone if the post is public, else for
-// readers who may see it. It does not count towards the rate limit, because a page shows many
+// getImage answers GET and HEAD /media/{key}: for everyone if it is an avatar or the post is public, else
+// for readers who may see it. It does not count towards the rate limit, because a page shows many
 // images.
 func (s *server) getImage(c *call) error {
 	images := s.deps.Social.Images
@@ -352,9 +364,9 @@ func (w *refusing) Write(p []byte) (int, error) {
 func (s *server) mayShow(c *call, reader, key string) (public bool, err error) {
 	ctx, cancel := s.deadline(c)
 	defer cancel()
-	post, err := s.deps.Social.Images.Post(ctx, key)
-	if err != nil {
-		return false, err
+	post, err := s.deps.Social.Images.Owner(ctx, key)
+	if err != nil || social.IsAvatar(post) {
+		return err == nil, err
 	}
 	_, err = s.card(ctx, "", post)
 	switch {

@@ -172,7 +172,7 @@ func (u *imageUploading) enter(agent string) (*imageUpload, error) {
 	defer u.mu.Unlock()
 	if u.agents[agent] >= agentUploads {
 		u.all.shed.Inc()
-		return nil, feed.Errorf(feed.ErrTooMany, "too many uploads: this agent is already sending %d posts with images; wait for one to finish", agentUploads)
+		return nil, feed.Errorf(feed.ErrTooMany, "too many uploads: this agent is already sending %d forms with images; wait for one to finish", agentUploads)
 	}
 	if err := u.all.enter(1); err != nil {
 		return nil, err
@@ -253,7 +253,7 @@ var (
 // slow client.
 var longRoutes = []string{
 	"GET " + streamPath, "GET " + changesPath, "GET " + social.ImagePath + "{key}", "GET " + exportFilePath, "POST /v1/items", "POST /v1/items/counts",
-	"POST /v1/graph/events", "POST /v1/compare", "POST /v1/replay",
+	"PUT /v1/authors/{id}/image", "POST /v1/graph/events", "POST /v1/compare", "POST /v1/replay",
 }
 
 // inFlight is a set of calls.

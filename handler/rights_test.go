@@ -183,6 +183,7 @@ func matrixRoutes() map[string]any {
 		"POST /v1/authors/cards":               noPost("cards and counts; socialtest holds whose"),
 		"PUT /v1/authors/{id}":                 own,
 		"PATCH /v1/authors/{id}":               own,
+		"PUT /v1/authors/{id}/image":           own,
 		"DELETE /v1/authors/{id}":              own,
 		"DELETE /v1/agents/{agent_id}":         own,
 

@@ -31,7 +31,7 @@ var uses = map[string]map[string]use{
 	"Store": {
 		"AddMember": writes, "Block": writes, "ChangeCircle": writes, "CreatePost": writes, "DeletePost": writes, "DeletePromotion": writes, "DropCircle": writes, "DropFiles": writes,
 		"EditPost": writes, "ChangeExport": writes, "DropExport": writes, "PutExportPart": writes, "DropExportParts": writes, "EraseAgent": writes, "EraseAuthor": writes, "EraseSome": writes, "Follow": writes, "FollowAll": writes,
-		"Invite": writes, "KeepSuggested": writes, "Like": writes, "Mute": writes, "PatchAuthor": writes, "PatchCircle": writes, "Purge": writes, "PutAuthor": writes, "PutCircle": writes,
+		"Invite": writes, "KeepSuggested": writes, "Like": writes, "Mute": writes, "PatchAuthor": writes, "PatchCircle": writes, "Purge": writes, "PutAuthor": writes, "PutAvatar": writes, "PutCircle": writes,
 		"PutPromotion": writes, "RemoveMember": writes, "RemovePost": writes, "ReserveFiles": writes, "SetCounts": writes, "SetDelivery": writes,
 		"Unblock": writes, "Unfollow": writes, "Unlike": writes, "Unmute": writes, "Withdraw": writes,
 

@@ -50,6 +50,10 @@ func (e *erased) withPhoto() {
 	p := social.Post{ID: id, Author: e.agent, Caption: "A photo", Images: saved, Audience: social.Audience{Public: true}}
 	_, _, err = e.Social.CreatePost(e.Context(), p, social.Creation{Files: n})
 	require.NoError(e, err)
+	key, err := e.network.files.SaveAvatar(e.Context(), e.agent, made)
+	require.NoError(e, err)
+	_, err = e.Social.PutAvatar(e.Context(), e.agent, key)
+	require.NoError(e, err)
 }
 
 // callAs makes a call as an agent.
@@ -197,7 +201,7 @@ func (e *erased) checkExport(found map[string]string) {
 		}
 	}
 	if e.network.files != nil {
-		assert.Equal(e, []int{2, 0}, []int{m.Images, m.Missing})
+		assert.Equal(e, []int{3, 0}, []int{m.Images, m.Missing})
 	}
 	all := ""
 	for name, text := range found {

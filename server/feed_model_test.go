@@ -51,7 +51,9 @@ func TestFeedModel(t *testing.T) {
 					w.step(t)
 				}
 				for agent := range w.readers {
-					w.drain(t, agent)
+					for _, name := range append(w.existing(), feed.ForYou) {
+						w.drain(t, agent, name)
+					}
 				}
 			})
 		}
@@ -85,7 +87,7 @@ func (w *world) refreshed(t *testing.T) {
 // changed notes that items of existing sessions may now be hidden or deleted.
 func (w *world) changed() {
 	for _, r := range w.readers {
-		r.more, r.changed = false, true
+		r.disturb()
 	}
 }
 
@@ -103,8 +105,10 @@ func (w *world) step(t *testing.T) {
 		w.silent(t)
 	case n < 70:
 		w.put(t, w.newItem(time.Duration(w.rnd.IntN(3600)-600)*time.Second))
-	case n < 73:
+	case n < 72:
 		w.remove(t)
+	case n < 74:
+		w.storeFeed(t)
 	case n < 78:
 		w.profile(t)
 	case n < 82:
@@ -115,7 +119,7 @@ func (w *world) step(t *testing.T) {
 		}[w.rnd.IntN(7)])
 	case n < 95:
 		agent, _ := w.anyReader()
-		w.drain(t, agent)
+		w.drain(t, agent, w.anyFeed())
 	case n < 97:
 		w.lose(t)
 	default:
@@ -145,7 +149,7 @@ func (w *world) profile(t *testing.T) {
 	w.say("%s mutes %v", agent, p.MutedAuthors)
 	require.NoError(t, w.anyServer().Engine.PutProfile(t.Context(), agent, p))
 	r.profile = p
-	r.more, r.changed = false, true
+	r.disturb()
 }
 
 // report has a client report items as shown, including items that Freshet has not delivered.
@@ -180,7 +184,7 @@ func (w *world) report(t *testing.T) {
 			s.confirmed = append(s.confirmed, dedup.Impression{Agent: agent, Group: key})
 		}
 	}
-	r.more, r.changed = false, true
+	r.disturb()
 }
 
 // advance moves the clock as the passing of time does: deliveries are recorded first, and recorded
@@ -209,7 +213,7 @@ func (w *world) lose(t *testing.T) {
 	s.feed, err = engine.New(engine.Stores{
 		Recall: s.stores.shared, Seen: s.stores.dedup, Recorder: notRecording{s.stores.recorder}, Sessions: s.stores.sessions, Catalog: s.Catalog,
 	}, engine.Config{
-		Clock: w.clock.Now, Rankings: &feed.Live{Ranking: s.cfg.Ranking}, N: s.cfg.Recall.N, RoundsFor: s.cfg.Server.RequestTimeout / roundsShare,
+		Clock: w.clock.Now, Rankings: s.ranking, N: s.cfg.Recall.N, RoundsFor: s.cfg.Server.RequestTimeout / roundsShare,
 		OriginStep: originStep, Coalesce: w.coalesce, RecordServed: s.cfg.Impressions.On == configs.OnServed,
 	})
 	require.NoError(t, err)
@@ -227,6 +231,9 @@ func (w *world) restart(t *testing.T) {
 		// A killed process leaves the current state of the disk.
 		cfg.DataDir = filepath.Join(t.TempDir(), "copy")
 		w.copyData(t, cfg.DataDir)
+		if w.cfg.Impressions.On == configs.OnSeen {
+			w.unrecorded()
+		}
 	} else {
 		waitRecorded(t, old.App)
 		old.stop(t)
@@ -238,7 +245,7 @@ func (w *world) restart(t *testing.T) {
 		return
 	}
 	for _, r := range w.readers { // sessions and retry records end with the process
-		r.asked, r.changed = nil, true
+		r.asked, r.changed, r.named.changed = nil, true, true
 	}
 }
 
@@ -270,9 +277,9 @@ func (w *world) recover(t *testing.T, s *server, agent string, answer engine.Ans
 
 // mayWithoutRedis reports whether the item may be shown by a server that could not query the
 // impressions of other servers: it knows only its own latest pages.
-func (w *world) mayWithoutRedis(s *server, r *reader, it feed.Item) bool {
+func (w *world) mayWithoutRedis(s *server, before map[string]shown, it feed.Item) bool {
 	for _, key := range keys(it) {
-		if at, was := r.shown[key].by[s]; was && w.clock.Now().Sub(at) < 12*time.Hour {
+		if at, was := before[key].by[s]; was && w.clock.Now().Sub(at) < 12*time.Hour {
 			return false
 		}
 	}

@@ -45,6 +45,7 @@ type world struct {
 	items   map[string]feed.Item
 	removed map[string]feed.Item
 	readers map[string]*reader
+	feeds   map[feed.Name]feed.Filter // the stored feeds
 }
 
 // server is one running process.
@@ -67,8 +68,9 @@ func (notRecording) Deliver(string, []string) {}
 func newWorld(t *testing.T, m mode, seed uint64) *world {
 	w := &world{
 		mode: m, cfg: m.config(t), rnd: rand.New(rand.NewPCG(seed, 0)), clock: at(noon),
-		items: map[string]feed.Item{}, removed: map[string]feed.Item{}, readers: map[string]*reader{},
+		items: map[string]feed.Item{}, removed: map[string]feed.Item{}, readers: map[string]*reader{}, feeds: map[feed.Name]feed.Filter{},
 	}
+	w.cfg.Auth.AdminToken = testAdmin
 	w.cfg.Recall.N = 20 + w.rnd.IntN(30)
 	w.cfg.Dedup.FalsePositiveRate, w.cfg.Dedup.DailyCapacity = 1e-9, 10_000
 	if m.name == "services" {
@@ -266,11 +268,27 @@ func waitRedisAnswers(t *testing.T, a *App) {
 // reader is the model of an agent.
 type reader struct {
 	profile feed.Profile
-	shown   map[string]shown // by group and by id
-	last    []string         // the last page
-	asked   []answered       // calls with a request id
-	more    bool             // the last answer had has_more, and nothing has changed since
-	changed bool             // items or mutes changed since the last page
+	shown   map[string]shown               // by group and by id
+	last    []string                       // the last page
+	asked   []answered                     // calls with a request id
+	flow                                   // of for-you
+	named   flow                           // of the session of named feeds
+	of      feed.Name                      // the named feed whose session that is
+	scopes  map[feed.Name]map[string]shown // what each named feed has shown, as shown
+}
+
+// flow is what is known of a session.
+type flow struct {
+	more    bool // the last answer had has_more, and nothing has changed since
+	changed bool // items, mutes or feeds changed since the last page, or another feed has shown some of it
+}
+
+func (f *flow) disturb() { f.more, f.changed = false, true }
+
+// disturb notes that both sessions may have lost something.
+func (r *reader) disturb() {
+	r.flow.disturb()
+	r.named.disturb()
 }
 
 // shown is the last time a group, or an item, was shown.
@@ -279,6 +297,8 @@ type shown struct {
 	seen        bool // recorded as an impression, or going to be
 	fuzzy       bool // by a server that may die first: the time of its recording is unknown
 	sessionless bool // only the server that has shown it knows, and it will not be recorded
+	// again is when a named feed has shown it again meanwhile, which is no impression yet.
+	again time.Time
 
 	by map[*server]time.Time // the servers that have shown it, and when
 }
@@ -295,5 +315,6 @@ func (w *world) request(agent string) engine.Request {
 		w.calls++
 		r.RequestID = fmt.Sprintf("call-%d", w.calls)
 	}
+	r.Feed = w.anyFeed()
 	return r
 }

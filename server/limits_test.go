@@ -45,7 +45,7 @@ var listsLengthenedBy = map[string]string{
 	"PUT /v1/ranking":                                     "TestCheckVariants",
 	"PUT /v1/feeds/{name}":                                "feed: TestStoredFeedRefused",
 
-	"POST /v1/feed": "", "POST /v1/impressions": "", "POST /v1/timeline/warm": "", "PATCH /v1/posts/{id}": "", "PUT /v1/authors/{id}": "", "PATCH /v1/authors/{id}": "", "POST /v1/authors/cards": "",
+	"POST /v1/feed": "", "POST /v1/impressions": "", "POST /v1/timeline/warm": "", "PATCH /v1/posts/{id}": "", "PUT /v1/authors/{id}": "", "PATCH /v1/authors/{id}": "", "PUT /v1/authors/{id}/image": "", "POST /v1/authors/cards": "",
 	"POST /v1/agents/{agent_id}/export": "", "PUT /v1/agents/{agent_id}/notifications/seen": "", "PUT /v1/agents/{agent_id}/muted/notifications/{kind}": "",
 	"POST /v1/items": "", "POST /v1/items/counts": "", "PATCH /v1/items/{id}": "", "POST /v1/explain": "", "POST /v1/ranking/revert": "",
 	"POST /v1/compare": "", "POST /v1/replay": "", "POST /v1/jobs": "", "POST /v1/jobs/rederive": "", "POST /v1/jobs/{id}/retry": "",

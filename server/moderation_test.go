@@ -6,6 +6,8 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"image"
+	"image/png"
 	"strings"
 	"testing"
 	"time"
@@ -69,6 +71,18 @@ func TestSuspendedAgentWritesNothingOthersSee(t *testing.T) {
 		path := strings.NewReplacer("{post}", post, "{own}", own).Replace(w.path)
 		write(w.method, path, strings.ReplaceAll(w.body, "{post}", post), w.status, asU1)
 	}
+	upload := "--x\r\nContent-Disposition: form-data; name=\"image\"; filename=\"x\"\r\n\r\n" + onePixel(t) + "\r\n--x--\r\n"
+	const form = "Content-Type: multipart/form-data; boundary=x"
+	write("PUT", "/v1/authors/u_1/image", upload, 403, asU1, form)
+	write("PUT", "/v1/authors/u_2/image", upload, 200, asU2, form)
+}
+
+// onePixel returns a file of an image.
+func onePixel(t *testing.T) string {
+	t.Helper()
+	var b strings.Builder
+	require.NoError(t, png.Encode(&b, image.NewGray(image.Rect(0, 0, 1, 1))))
+	return b.String()
 }
 
 // token returns a token of an agent that was issued at a time.

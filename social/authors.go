@@ -98,6 +98,11 @@ type Authors interface {
 	// be called more than once; its errors are returned.
 	PatchAuthor(ctx context.Context, id string, patch func(stored Author) (Author, error)) (Author, error)
 
+	// PutAvatar makes the file that was reserved for [AvatarOwner] the image of the author's card, and
+	// returns the card. Without the reservation it is ErrUnavailable. Every write that leaves the card
+	// without the image gives up the file.
+	PutAvatar(ctx context.Context, author, key string) (Author, error)
+
 	// Author returns an author for a reader; "" is a call without an agent. If the reader blocks
 	// the author, known or not, only the id and IsBlocked are set. The reader always finds itself.
 	// Otherwise an author who is unknown or blocks the reader is feed.ErrNotFound.

@@ -13,6 +13,8 @@
 //	it is edited                           index <post> if it is public
 //	it is deleted                          deliver <post>; index <post> if it is public; images <post> if it has any
 //	files are reserved for a post          images <post>, after [ReservedFor], unless it is created
+//	a file is reserved for an avatar       the same for the avatar ([AvatarOwner])
+//	an avatar is replaced or removed       images <avatar>
 //	it is liked, or counts are reported    count <post>, after 30 s, not changed while it waits
 //	a follow or a block begins or ends     pair <author>/<agent>, for a block both ways; none for [Server]
 //	many follows are made at once          pair */<agent>, for each agent

@@ -67,6 +67,6 @@ type Personal interface {
 
 // ExportedImage is a line of an export that stands for the file of an image.
 type ExportedImage struct {
-	Image string `json:"image"` // its key
-	Post  string `json:"post"`
+	Image string `json:"image"`          // its key
+	Post  string `json:"post,omitempty"` // "" for the image of the card
 }

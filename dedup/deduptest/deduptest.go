@@ -50,6 +50,7 @@ func Run(t *testing.T, open func(t *testing.T, cfg dedup.Config) Store) {
 		{"settle removes pending only", settle},
 		{"pending entries age out", pendingTTL},
 		{"stale entries are reported", stale},
+		{"stale marks are reported", staleMarks},
 		{"a cancelled call takes nothing", cancelled},
 		{"a batch over many agents", manyAgents},
 		{"no false negatives at capacity", atCapacity},

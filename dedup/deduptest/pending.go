@@ -93,3 +93,22 @@ func stale(t *testing.T, open Open) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{"b"}, c.Stale, "what is settled is not stale")
 }
+
+// staleMarks checks that marks are recorded again even if a delivery is no impression.
+func staleMarks(t *testing.T, open Open) {
+	cfg := config()
+	cfg.Served, cfg.PendingTTL = false, 30*time.Minute
+	s := open(t, cfg)
+	list := []string{"a", "~f~a", "~post:1", "~Nabc~a", "~named"}
+	claim(t, s, Start, "u_1", list...)
+	for range 2 {
+		c, err := s.Check(t.Context(), "u_1", list, Start.Add(dedup.StaleAfter+time.Second))
+		require.NoError(t, err)
+		assert.ElementsMatch(t, []string{"~f~a", "~post:1", "~Nabc~a"}, c.Stale)
+		for range 3000 { // such sets are read in another way
+			list = append(list, fmt.Sprint("g", len(list)))
+		}
+		claim(t, s, Start.Add(dedup.StaleAfter), "u_1", list[5:]...)
+	}
+	assert.Equal(t, dedup.Pending, check(t, s, Start.Add(dedup.StaleAfter+time.Second), "u_1", "~Nabc~a")[0])
+}

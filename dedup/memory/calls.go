@@ -13,9 +13,8 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// Check implements [dedup.Checker]. It takes only the lock of the agent's pending set. Stale is
-// reported only if a delivery is an impression: otherwise, groups that the client did not report
-// must not be recorded.
+// Check implements [dedup.Checker]. It takes only the lock of the agent's pending set. Unless a delivery is an
+// impression, groups that the client did not report must not be recorded, and only marks are stale.
 func (s *Store) Check(ctx context.Context, agent string, groups []string, now time.Time) (dedup.Checked, error) {
 	if err := ctx.Err(); err != nil {
 		return dedup.Checked{}, err
@@ -114,7 +113,7 @@ func (s *Store) AddShown(ctx context.Context, agent string, groups []string, at 
 }
 
 // take makes groups pending that were served at the given time. Entries that still count and are in
-// the current journal are not written to it again.
+// the current journal are not written to it again, unless they would end earlier after a restart.
 func (s *Store) take(ctx context.Context, agent string, groups []string, now, at time.Time, held bool) error {
 	if err := ctx.Err(); err != nil || len(groups) == 0 {
 		return err
@@ -128,7 +127,9 @@ func (s *Store) take(ctx context.Context, agent string, groups []string, now, at
 	s.pending.sweep(sh, now.UnixMilli())
 	ms, set, fresh := at.UnixMilli(), sh.agents[agent], make([]string, 0, len(groups))
 	for _, g := range groups {
-		if served, ok := set[g]; !ok || served.day != s.today || !s.pending.counts(served.at, ms) {
+		served, ok := set[g]
+		written := ok && served.day == s.today && s.pending.counts(served.at, ms)
+		if !written || !s.cfg.Served && served.at < ms {
 			fresh = append(fresh, g)
 		}
 	}

@@ -113,9 +113,9 @@ func (s *shard) drop(agent string, groups []string) {
 	}
 }
 
-// check marks the groups that are pending. If stale is set it also lists those that have waited too
-// long to be recorded.
-func (p *pending) check(agent string, groups []string, now int64, stale bool, out *dedup.Checked) {
+// check marks the groups that are pending. It also lists those that have waited too long to be recorded: all, or
+// only [dedup.Marks].
+func (p *pending) check(agent string, groups []string, now int64, all bool, out *dedup.Checked) {
 	s := p.lock(agent)
 	defer s.mu.Unlock()
 	held := s.agents[agent]
@@ -127,14 +127,12 @@ func (p *pending) check(agent string, groups []string, now int64, stale bool, ou
 			out.Verdicts[i] = dedup.Pending
 		}
 	}
-	if !stale {
-		return
-	}
 	for g, served := range held {
 		if len(out.Stale) == mostStale {
 			return
 		}
-		if now-served.at > dedup.StaleAfter.Milliseconds() && p.counts(served.at, now) {
+		late := now-served.at > dedup.StaleAfter.Milliseconds() && p.counts(served.at, now)
+		if late && (all || dedup.IsMark(g)) {
 			out.Stale = append(out.Stale, g)
 		}
 	}

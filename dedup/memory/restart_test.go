@@ -169,6 +169,28 @@ func (b *bench) stop(s *Store, kill bool) {
 	}
 }
 
+// TestShownAgainStaysPending restarts while groups are pending that were shown again later: they stay so from then on.
+func TestShownAgainStaysPending(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for _, kill := range []bool{false, true} {
+			b := newBench(t, false)
+			s := b.open()
+			b.claim(s, "a", "b", "c")
+			b.now = b.now.Add(20 * time.Minute)
+			require.NoError(t, s.AddShown(t.Context(), "u_1", []string{"a"}, b.now))
+			require.NoError(t, s.Claim(t.Context(), "u_1", []string{"b"}, b.now))
+			b.stop(s, kill)
+			s = b.open()
+			b.now = b.now.Add(20 * time.Minute)
+			assert.Equal(t, []dedup.Verdict{dedup.Pending, dedup.Pending, unseen}, b.verdicts(s, "a", "b", "c"), kill)
+			require.NoError(t, s.Release(t.Context(), "u_1", []string{"b"}))
+			b.stop(s, kill)
+			assert.Equal(t, []dedup.Verdict{dedup.Pending, unseen}, b.verdicts(b.open(), "a", "b"), kill)
+		}
+	})
+}
+
 func TestCleanStopFoldsJournal(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -3,6 +3,7 @@ package redisbloom
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
@@ -89,9 +90,7 @@ func (s *Store) pendingVerdicts(ctx context.Context, q *question, cmd *redis.Cmd
 	if stale < 0 || stale > int64(len(pending)) {
 		return fmt.Errorf("%w: %v stale groups of %d from the pending script", errAnswer, reply[1], len(pending))
 	}
-	if s.cfg.Served {
-		out.Stale = pending[:stale:stale]
-	}
+	out.Stale = s.toRecord(pending[:stale:stale])
 	is := make(map[string]struct{}, len(pending))
 	for _, group := range pending {
 		is[group] = struct{}{}
@@ -113,12 +112,9 @@ func (s *Store) lookUp(ctx context.Context, q *question, out *dedup.Checked) err
 	key, expired := s.keys.Pending(q.agent), s.expired(q.now)
 	pipe := s.client.Pipeline()
 	scores := pipe.ZMScore(ctx, key, q.groups...)
-	var stale *redis.StringSliceCmd
-	if s.cfg.Served {
-		stale = pipe.ZRangeByScore(ctx, key, &redis.ZRangeBy{
-			Min: fmt.Sprintf("(%d", expired), Max: fmt.Sprintf("(%d", q.staleBefore()), Count: mostStale,
-		})
-	}
+	stale := pipe.ZRangeByScore(ctx, key, &redis.ZRangeBy{
+		Min: fmt.Sprintf("(%d", expired), Max: fmt.Sprintf("(%d", q.staleBefore()), Count: mostStale,
+	})
 	if _, err := pipe.Exec(ctx); err != nil {
 		return err
 	}
@@ -127,8 +123,14 @@ func (s *Store) lookUp(ctx context.Context, q *question, out *dedup.Checked) err
 			out.Verdicts[i] = dedup.Pending
 		}
 	}
-	if stale != nil {
-		out.Stale = stale.Val()
-	}
+	out.Stale = s.toRecord(stale.Val())
 	return nil
+}
+
+// toRecord returns those of the stale groups that are to be recorded.
+func (s *Store) toRecord(stale []string) []string {
+	if s.cfg.Served {
+		return stale
+	}
+	return dedup.Marks(slices.Clone(stale))
 }

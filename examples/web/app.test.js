@@ -9,6 +9,7 @@ import { start } from './start.js';
 
 const lines = 'document.querySelectorAll("li").length';
 const end = 'scrollTo(0, document.body.scrollHeight)';
+const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=='; // a PNG
 const skip = missing && 'there is no Chromium: FRESHET_TEST_CHROMIUM names one';
 
 /** Signs in as a reader. @param {Awaited<ReturnType<typeof browse>>} page @param {string} name */
@@ -103,6 +104,15 @@ test('an author is notified and sees what moderators have done, a reader reports
   const removed = 'Array.from(document.querySelectorAll("#posts li"), (line) => line.textContent).join()';
   await page.shows(press('#own'));
   await page.shows(`${removed}.includes("Rain at last") && document.querySelector(".removed") === null`);
+
+  await page.evaluate(`(() => {
+    const file = new File([Uint8Array.from(atob(${JSON.stringify(pixel)}), (c) => c.charCodeAt(0))], 'me.png', { type: 'image/png' });
+    const files = new DataTransfer(), input = document.querySelector('#picture');
+    files.items.add(file);
+    input.files = files.files;
+    input.dispatchEvent(new Event('change', { bubbles: true }));
+  })()`);
+  await page.shows('document.querySelector("#avatar")?.naturalWidth === 1');
   await moderator.moderate({ object: post, action: 'hold', reason: 'being checked' });
   await page.shows(press('#home'));
   await page.shows(press('#own'));

@@ -194,6 +194,42 @@ func BenchmarkRecall(b *testing.B) {
 	}
 }
 
+// BenchmarkFilter recalls the best of a million items that meet one condition, for readers with interests.
+func BenchmarkFilter(b *testing.B) {
+	items := synthetic(1_000_000)
+	for i := range items {
+		items[i].URL = fmt.Sprintf("https://site%d.example/%d", i%5000, i)
+		if i%1000 == 0 {
+			items[i].Lang = "de"
+		}
+	}
+	s := recallmemory.New()
+	s.Upsert(items)
+	for name, any := range map[string]feed.Conditions{
+		"tag": {Tags: []string{"tag400"}}, "author": {Authors: []string{"author77"}}, "rare language": {Langs: []string{"de"}},
+		"common language": {Langs: []string{"en"}}, "both languages": {Langs: []string{"en", "de"}}, "site": {Sites: []string{"site77.example"}},
+		"ten authors": {Authors: names("author", 10)}, "author or site": {Authors: []string{"author77"}, Sites: []string{"site77.example"}},
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			q := feed.Query{Profile: profiles[3].profile, Origin: now, N: 500, Filter: &feed.Filter{Any: any}, Ranking: feed.Ranking{Base: 0.1, Decay: decays[0].decay}}
+			for b.Loop() {
+				r, err := s.Recall(context.Background(), q)
+				if err != nil || len(r.Candidates) == 0 {
+					b.Fatal(len(r.Candidates), err)
+				}
+			}
+		})
+	}
+}
+
+func names(prefix string, n int) (all []string) {
+	for i := range n {
+		all = append(all, fmt.Sprint(prefix, i))
+	}
+	return all
+}
+
 func BenchmarkUpsert(b *testing.B) {
 	items := synthetic(100_000)
 	b.Run("100000-at-once", func(b *testing.B) {

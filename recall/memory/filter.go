@@ -14,7 +14,7 @@ type filter struct{ all, any, none []condition }
 // condition is one condition of a filter.
 type condition struct {
 	kind   int
-	terms  []uint32 // of a tag or a word; nil if no item has them
+	terms  []uint32 // of a tag, a word, an author, or a language in all its regions; nil if no item has them
 	joined []uint32 // terms of a word that match as well; nil if there are none
 	langs  terms.Langs
 	name   string // of an author or a site
@@ -43,11 +43,12 @@ func (s *Source) conditions(of *feed.Conditions) (all []condition) {
 			c := condition{kind: kind, name: name}
 			switch kind {
 			case byTag:
-				if term, ok := s.dictionaries[tagDictionary].numbers[terms.Fold(name)]; ok {
-					c.terms = []uint32{term}
-				}
+				c.terms = s.term(tagDictionary, terms.Fold(name))
+			case byAuthor:
+				c.terms = s.term(nameDictionary, name)
 			case byLang:
 				c.langs = terms.ReadLangs([]string{name})
+				c.terms = s.term(nameDictionary, terms.LangKey(name))
 			case byWord:
 				apart, joined := words.OneLetterParts(words.Of(name))
 				c.terms, _ = s.words(apart)
@@ -57,6 +58,15 @@ func (s *Source) conditions(of *feed.Conditions) (all []condition) {
 		}
 	}
 	return all
+}
+
+// term returns the number of a term, none if no item has it.
+func (s *Source) term(dictionary int, name string) []uint32 {
+	number, ok := s.dictionaries[dictionary].numbers[name]
+	if !ok {
+		return nil
+	}
+	return []uint32{number}
 }
 
 // selects reports whether the filter selects the item.
@@ -98,21 +108,37 @@ func (f *filter) listed(v *view) (items []uint32, ok bool) {
 	if ok || len(f.any) == 0 {
 		return items, ok
 	}
+	var lists [][]uint32
+	total := 0
 	for i := range f.any {
 		list, indexed := f.any[i].listed(v)
-		if !indexed {
+		total += len(list)
+		// To sort a large part of all items takes longer than the walk, which ends at the best ones.
+		if !indexed || total > v.len()/sparse && len(f.any) > 1 {
 			return nil, false
 		}
-		items = union(items, list)
+		lists = append(lists, list)
 	}
-	return items, true
+	if len(lists) == 1 {
+		return lists[0], true
+	}
+	items = slices.Concat(lists...)
+	slices.Sort(items)
+	return slices.Compact(items), true
 }
+
+// sparse is the share of a view's items up to which lists are merged, as a divisor.
+const sparse = 16
 
 // listed returns, ascending, items among which are all that meet the condition, if an index lists them.
 func (c *condition) listed(v *view) (items []uint32, ok bool) {
 	switch c.kind {
 	case byTag:
 		return v.fields[tagField].candidates(c.terms), true
+	case byAuthor:
+		return v.fields[authorField].candidates(c.terms), true
+	case byLang:
+		return v.fields[langField].candidates(c.terms), true
 	case byWord:
 		for _, field := range []int{titleField, summaryField} {
 			items = union(items, v.fields[field].candidates(c.terms))

@@ -21,11 +21,11 @@ func postKinds() []Kind {
 		},
 		{
 			What: "names of stored images", Social: []string{"files"},
-			Kept: "as long as the post", Removed: "the job `images`, an hour after a post was not created, and with its deletion", Rows: 200_000, Bytes: 120,
+			Kept: "as long as the post, or the card, that has them", Removed: "the job `images`, an hour after a post or card did not get them, and after it has lost them", Rows: 200_000, Bytes: 120,
 		},
 		{
 			What: "images", Files: []string{"media/*"},
-			Kept: "as long as the post", Removed: "the job `images`", Rows: 200_000, Bytes: 150_000,
+			Kept: "as long as the post, or the card, that has them", Removed: "the job `images`", Rows: 200_000, Bytes: 150_000,
 			Grows: "with the posts",
 		},
 		{

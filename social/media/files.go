@@ -16,7 +16,7 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// Files stores the files of images in a store, and which post each belongs to in the social
+// Files stores the files of images in a store, and which post or avatar each belongs to in the social
 // store. It is safe for concurrent use.
 type Files struct {
 	store   Store
@@ -66,8 +66,21 @@ func (f *Files) Save(ctx context.Context, post string, images []Image) (saved []
 			Width: m.Width, Height: m.Height, Color: m.Color, Digest: m.Digest,
 		})
 	}
-	if err := f.rows.ReserveFiles(ctx, post, keys); err != nil {
-		return nil, 0, err
+	return saved, len(keys), f.put(ctx, post, keys, files)
+}
+
+// SaveAvatar stores the thumbnail of an image as an author's avatar, and returns its key. The caller then
+// calls [social.Authors.PutAvatar], and [Files.Release] with the avatar's owner if that fails; after a crash
+// the owner's job does so. Errors are those of Save.
+func (f *Files) SaveAvatar(ctx context.Context, author string, m Image) (key string, err error) {
+	key = newKey()
+	return key, f.put(ctx, social.AvatarOwner(author, key), []string{key}, []File{m.Thumb})
+}
+
+// put reserves and stores the files of an owner.
+func (f *Files) put(ctx context.Context, owner string, keys []string, files []File) error {
+	if err := f.rows.ReserveFiles(ctx, owner, keys); err != nil {
+		return err
 	}
 	limited, cancel := context.WithTimeout(ctx, f.longest)
 	defer cancel()
@@ -80,9 +93,9 @@ func (f *Files) Save(ctx context.Context, post string, images []Image) (saved []
 		if limited.Err() == nil { // after a timeout, do not wait for the store again
 			f.undo(ctx, keys)
 		}
-		return nil, 0, failed(ctx, "store an image", err)
+		return failed(ctx, "store an image", err)
 	}
-	return saved, len(keys), nil
+	return nil
 }
 
 // undo removes the files that a failed Save has stored, and ignores errors. The keys stay reserved,
@@ -95,10 +108,10 @@ func (f *Files) undo(ctx context.Context, keys []string) {
 	}
 }
 
-// Release removes the files of a post that does not exist, and returns when they are removed.
+// Release removes the files of a post or an avatar that does not exist, and returns when they are removed.
 // Errors are those of Save. It is idempotent.
-func (f *Files) Release(ctx context.Context, post string) error {
-	keys, err := f.rows.UnusedFiles(ctx, post)
+func (f *Files) Release(ctx context.Context, owner string) error {
+	keys, err := f.rows.UnusedFiles(ctx, owner)
 	if err != nil || len(keys) == 0 {
 		return err
 	}
@@ -113,12 +126,13 @@ func (f *Files) Release(ctx context.Context, post string) error {
 	return f.rows.DropFiles(ctx, keys)
 }
 
-// Post returns the post that a file belongs to. Errors are [feed.ErrNotFound] or the social store's.
-func (f *Files) Post(ctx context.Context, key string) (string, error) {
+// Owner returns the post or the avatar that a file belongs to: see [social.IsAvatar]. Errors are
+// [feed.ErrNotFound] or the social store's.
+func (f *Files) Owner(ctx context.Context, key string) (string, error) {
 	if err := CheckKey(key); err != nil {
 		return "", err
 	}
-	return f.rows.FilePost(ctx, key)
+	return f.rows.FileOwner(ctx, key)
 }
 
 // Open opens a stored file, which the caller closes. Errors wrap [feed.ErrNotFound] or

@@ -95,7 +95,7 @@ func TestFiles(t *testing.T) {
 			require.Len(t, filesOf(t, b), 4)
 			require.Equal(t, 4, n)
 			p := social.Post{ID: "post:1", Author: "a", Audience: social.Audience{Public: true}, CreatedAt: time.Now().Unix(), Images: saved}
-			_, err = f.Post(ctx, keyOf(saved[0].URL))
+			_, err = f.Owner(ctx, keyOf(saved[0].URL))
 			require.ErrorIs(t, err, feed.ErrNotFound, "its post is not there yet")
 			_, _, err = store.CreatePost(ctx, p, social.Creation{Files: n})
 			require.NoError(t, err)
@@ -103,7 +103,7 @@ func TestFiles(t *testing.T) {
 			for i, image := range saved {
 				assert.Equal(t, []int{list[i].Width, list[i].Height}, []int{image.Width, image.Height})
 				for url, file := range map[string]media.File{image.URL: list[i].Full, image.Thumbnail: list[i].Thumb} {
-					post, err := f.Post(ctx, keyOf(url))
+					post, err := f.Owner(ctx, keyOf(url))
 					require.NoError(t, err)
 					require.Equal(t, "post:1", post)
 					reads(t, f, keyOf(url), file)

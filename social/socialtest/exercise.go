@@ -56,12 +56,12 @@ func Exercise(t *testing.T, s Backend) {
 		second(s.Unsuggestable(ctx, "b", []string{"a"}, here)),
 		second(s.Friends(ctx, "b", "", 5)), second(s.NewestAuthors(ctx, "b", []string{"x"}, 5)),
 		third(s.Suggested(ctx, "b")), s.KeepSuggested(ctx, "b", nil, time.Unix(1_700_000_000, 0)), second(s.Members(ctx, "c", "", "", 5)), second(s.Circle(ctx, "c")), s.Ping(ctx),
-		s.ReserveFiles(ctx, "post:none", []string{"k"}), second(s.UnusedFiles(ctx, "post:none")), s.DropFiles(ctx, []string{"k"}),
+		s.ReserveFiles(ctx, "post:none", []string{"k"}), s.ReserveFiles(ctx, social.AvatarOwner("a", avatarKeys[0]), avatarKeys[:1]), second(s.PutAvatar(ctx, "a", avatarKeys[0])), second(s.UnusedFiles(ctx, "post:none")), s.DropFiles(ctx, []string{"k"}),
 		s.EraseAgent(ctx, "a"), second(s.ErasedAgents(ctx, 0, "", 5)), third(s.LastErasure(ctx, "a")), second(s.EraseSome(ctx, "a", 1000, nil)), second(s.Purge(ctx, 5)), third(s.PublicPosts(ctx, "", 5)), exerciseQueue(ctx, s),
 	} {
 		require.NoError(t, err)
 	}
-	_, err = s.FilePost(ctx, "k")
+	_, err = s.FileOwner(ctx, "k")
 	require.ErrorIs(t, err, feed.ErrNotFound)
 	// A whole timeline has every source.
 	_, err = s.Follow(ctx, "b", social.Server, here)

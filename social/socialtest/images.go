@@ -16,14 +16,14 @@ func (e *env) photo(id, author string, keys ...string) (social.Written, bool, er
 	return e.CreatePost(e.ctx, p, social.Creation{Files: len(keys)})
 }
 
-func (e *env) filePost(key string) string {
+func (e *env) fileOwner(key string) string {
 	e.Helper()
-	return must[string](e)(e.FilePost(e.ctx, key))
+	return must[string](e)(e.FileOwner(e.ctx, key))
 }
 
 func (e *env) noFile(key string) {
 	e.Helper()
-	_, err := e.FilePost(e.ctx, key)
+	_, err := e.FileOwner(e.ctx, key)
 	require.ErrorIs(e, err, feed.ErrNotFound)
 }
 
@@ -48,11 +48,11 @@ func files(e *env) {
 	_, created, err := e.CreatePost(e.ctx, p, social.Creation{Files: 2})
 	require.NoError(e, err)
 	require.True(e, created)
-	require.Equal(e, "post:1", e.filePost("k1"))
-	require.Equal(e, "post:1", e.again().filePost("k2"), "as another server reads it")
+	require.Equal(e, "post:1", e.fileOwner("k1"))
+	require.Equal(e, "post:1", e.again().fileOwner("k2"), "as another server reads it")
 	require.Empty(e, e.unused("post:1"), "the files belong to the post")
 	e.ok(e.DropFiles(e.ctx, []string{"k1", "k2", "unknown"}))
-	require.Equal(e, "post:1", e.filePost("k1"), "used files cannot be dropped")
+	require.Equal(e, "post:1", e.fileOwner("k1"), "used files cannot be dropped")
 
 	e.ok(e.DeletePost(e.ctx, "post:1", "a", here))
 	e.noFile("k1")

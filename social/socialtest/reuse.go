@@ -251,11 +251,11 @@ func imagesOfReused(e *env) {
 	p := social.Post{ID: reused, Author: "a", Caption: "first", Audience: public(), Images: []social.Image{{URL: "/media/k", Width: 1, Height: 1}}}
 	_, _, err := e.CreatePost(e.ctx, p, social.Creation{Files: 1})
 	require.NoError(e, err)
-	require.Equal(e, reused, must[string](e)(e.FilePost(e.ctx, "k")))
+	require.Equal(e, reused, must[string](e)(e.FileOwner(e.ctx, "k")))
 	e.pass(time.Second)
 	e.ok(e.DeletePost(e.ctx, reused, "a", here))
 	e.pass(time.Second)
 	e.event(social.Post{ID: reused, Author: "a", Caption: "second", Audience: public()}, 0)
-	_, err = e.FilePost(e.ctx, "k")
+	_, err = e.FileOwner(e.ctx, "k")
 	require.ErrorIs(e, err, feed.ErrNotFound)
 }

@@ -231,6 +231,8 @@ var checks = []check{
 	{"Lists/posts that arrive late", lateArrivals},
 	{"Images/files of posts", files},
 	{"Images/given up", filesGivenUp},
+	{"Images/avatars", avatars},
+	{"Images/avatars given up", avatarsGivenUp},
 	{"Images/jobs", filesJobs},
 	{"Images/idempotency key", filesKey},
 	{"Promotions", promotions},

@@ -28,6 +28,7 @@ var locks = [...]string{free: ``, doing: ` FOR KEY SHARE`, changing: ` FOR NO KE
 type agent struct {
 	social.Party
 	cardAt         int64
+	imageURL       string
 	notRecommended bool
 }
 
@@ -48,12 +49,12 @@ func (t *Tx) agents(mode lock, ids ...string) map[string]*agent {
 	if t.d.OneWriter {
 		first.Text = "" // rows need not exist, as nothing is locked
 	}
-	t.all(Reading{Statement: first}, Reading{Statement{`SELECT id, followers, following, delivery, card_at, erased, erased_agent, suspended_until, suspended_for, not_recommended
+	t.all(Reading{Statement: first}, Reading{Statement{`SELECT id, followers, following, delivery, card_at, erased, erased_agent, suspended_until, suspended_for, not_recommended, image_url
 		FROM authors WHERE id ` + ofList + ` ORDER BY id` + locks[mode], []any{ids}}, func(scan Scan) error {
 		var id, suspendedFor string
 		var suspended int64
 		a := &agent{}
-		err := scan(&id, &a.Followers, &a.Following, &a.Delivery, &a.cardAt, &a.Erased, &a.ErasedAgent, &suspended, &suspendedFor, &a.notRecommended)
+		err := scan(&id, &a.Followers, &a.Following, &a.Delivery, &a.cardAt, &a.Erased, &a.ErasedAgent, &suspended, &suspendedFor, &a.notRecommended, &a.imageURL)
 		out[id] = a
 		read++
 		if id == t.actor.Agent && err == nil {

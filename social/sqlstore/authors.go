@@ -23,8 +23,15 @@ func (s *Store) PutAuthor(ctx context.Context, a social.Author, at time.Time) er
 	}
 	return s.failed(ctx, "put author", s.write(ctx, func(t *Tx) {
 		kept := t.agent(changing, a.ID)
-		t.later(saveAuthor, a.ID, a.Name, a.ImageURL, a.Bio, social.ChangeTime(at, t.now, max(kept.cardAt, kept.Erased)),
-			at.IsZero(), choice(a.SuggestFromFollows), choice(a.Recommend))
+		values := []any{
+			a.ID, a.Name, a.ImageURL, a.Bio, social.ChangeTime(at, t.now, max(kept.cardAt, kept.Erased)),
+			at.IsZero(), choice(a.SuggestFromFollows), choice(a.Recommend),
+		}
+		if social.AvatarKey(kept.imageURL) == "" {
+			t.later(saveAuthor, values...)
+		} else if t.exec(saveAuthor, values...) > 0 { // not an older event
+			t.replaceAvatar(a.ID, kept.imageURL, a.ImageURL)
+		}
 		if a.Recommend != nil {
 			t.recommended(a.ID, kept, *a.Recommend)
 		}
@@ -32,7 +39,11 @@ func (s *Store) PutAuthor(ctx context.Context, a social.Author, at time.Time) er
 }
 
 // PatchAuthor implements [social.Authors].
-func (s *Store) PatchAuthor(ctx context.Context, id string, patch func(social.Author) (social.Author, error)) (a social.Author, err error) {
+func (s *Store) PatchAuthor(ctx context.Context, id string, patch func(social.Author) (social.Author, error)) (social.Author, error) {
+	return s.patchAuthor(ctx, id, func(_ *Tx, a social.Author) (social.Author, error) { return patch(a) })
+}
+
+func (s *Store) patchAuthor(ctx context.Context, id string, patch func(*Tx, social.Author) (social.Author, error)) (a social.Author, err error) {
 	if err := social.CheckAgent(id); err != nil {
 		return social.Author{}, err
 	}
@@ -45,7 +56,7 @@ func (s *Store) PatchAuthor(ctx context.Context, id string, patch func(social.Au
 			return
 		}
 		a.SuggestFromFollows, a.Recommend = chosen(suggest), recommendation(kept.notRecommended)
-		patched, err := patch(a)
+		patched, err := patch(t, a)
 		if err != nil {
 			t.fail(err)
 			return
@@ -58,6 +69,7 @@ func (s *Store) PatchAuthor(ctx context.Context, id string, patch func(social.Au
 		}
 		t.later(saveAuthor, a.ID, a.Name, a.ImageURL, a.Bio, social.ChangeTime(time.Time{}, t.now, max(kept.cardAt, kept.Erased)),
 			true, choice(a.SuggestFromFollows), cmp.Or(choice(a.Recommend), allowed))
+		t.replaceAvatar(id, kept.imageURL, a.ImageURL)
 		a.Recommend = recommendation(choice(a.Recommend) == refused)
 		t.recommended(id, kept, a.Recommend == nil)
 	})

@@ -48,7 +48,9 @@ func (s *Store) erase(ctx context.Context, agent string, what int) error {
 			t.lockAgents(exclusive, agent)
 		}
 		var at, rest int64
-		t.row(into(&at), eraseTime, agent, social.Stamp(t.now))
+		var image string
+		t.all(reads(into(&at), eraseTime, agent, social.Stamp(t.now)), reads(into(&image), `SELECT image_url FROM authors WHERE id = $1`, agent))
+		t.replaceAvatar(agent, image, "")
 		if what == erasingAgent {
 			rest = at
 			for _, k := range kinds {

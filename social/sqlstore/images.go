@@ -10,33 +10,35 @@ import (
 )
 
 // ReserveFiles implements [social.Images].
-func (s *Store) ReserveFiles(ctx context.Context, post string, keys []string) error {
-	if err := social.CheckPostID(post); err != nil {
-		return err
+func (s *Store) ReserveFiles(ctx context.Context, owner string, keys []string) error {
+	if !social.IsAvatar(owner) {
+		if err := social.CheckPostID(owner); err != nil {
+			return err
+		}
 	}
 	return s.failed(ctx, "reserve files", s.write(ctx, func(t *Tx) {
 		n := t.exec(`INSERT INTO files (key, post, state) SELECT j.value, $2, $3 FROM unnest($1::text[]) j (value) WHERE true ON CONFLICT DO NOTHING`,
-			keys, post, social.FileReserved)
+			keys, owner, social.FileReserved)
 		if n != int64(len(keys)) {
-			t.fail(fmt.Errorf("%w: a file of %s is already reserved", feed.ErrInvalid, post))
+			t.fail(fmt.Errorf("%w: a file of %s is already reserved", feed.ErrInvalid, owner))
 			return
 		}
-		t.enqueue(jobs.Spec{Kind: jobs.Images, Key: post, Priority: jobs.PriorityLater, After: social.ReservedFor})
+		t.enqueue(jobs.Spec{Kind: jobs.Images, Key: owner, Priority: jobs.PriorityLater, After: social.ReservedFor})
 	}))
 }
 
-// useFiles assigns reserved files to a post that is being created. A concurrent call that gives
-// them up waits for this transaction, and then finds them used.
-func (t *Tx) useFiles(post string, files int) {
+// useFiles assigns reserved files to a post that is being created, or to a card. A concurrent call that
+// gives them up waits for this transaction, and then finds them used.
+func (t *Tx) useFiles(owner string, files int) {
 	if files == 0 {
 		return
 	}
-	n := t.exec(`UPDATE files SET state = $1 WHERE post = $2 AND state = $3`, social.FileUsed, post, social.FileReserved)
+	n := t.exec(`UPDATE files SET state = $1 WHERE post = $2 AND state = $3`, social.FileUsed, owner, social.FileReserved)
 	if n != int64(files) {
-		t.fail(fmt.Errorf("%w: only %d of the post's %d files are reserved", social.ErrUnavailable, n, files))
+		t.fail(fmt.Errorf("%w: only %d of %d files are still reserved; send the call again", social.ErrUnavailable, n, files))
 		return
 	}
-	t.later(`DELETE FROM jobs WHERE kind = $1 AND key = $2`, string(jobs.Images), post)
+	t.later(`DELETE FROM jobs WHERE kind = $1 AND key = $2`, string(jobs.Images), owner)
 }
 
 // giveUpFiles marks the files of a deleted post as unused.
@@ -45,22 +47,44 @@ func (t *Tx) giveUpFiles(post string) {
 	t.enqueue(jobs.Spec{Kind: jobs.Images, Key: post, Priority: jobs.PriorityRemoval})
 }
 
-// FilePost implements [social.Images].
-func (s *Store) FilePost(ctx context.Context, key string) (post string, err error) {
+// replaceAvatar gives up the file of an author's avatar if the card had it and no longer does. A card that
+// refers to another image of this server, such as that of a post, has no file of its own.
+func (t *Tx) replaceAvatar(author, before, after string) {
+	key := social.AvatarKey(before)
+	if key == "" || key == social.AvatarKey(after) {
+		return
+	}
+	owner := social.AvatarOwner(author, key)
+	if t.exec(`UPDATE files SET state = $1 WHERE post = $2 AND state = $3`, social.FileUnused, owner, social.FileUsed) > 0 {
+		t.enqueue(jobs.Spec{Kind: jobs.Images, Key: owner, Priority: jobs.PriorityRemoval})
+	}
+}
+
+// PutAvatar implements [social.Authors].
+func (s *Store) PutAvatar(ctx context.Context, author, key string) (social.Author, error) {
+	return s.patchAuthor(ctx, author, func(t *Tx, a social.Author) (social.Author, error) {
+		t.useFiles(social.AvatarOwner(author, key), 1)
+		a.ImageURL = social.ImagePath + key
+		return a, nil
+	})
+}
+
+// FileOwner implements [social.Images].
+func (s *Store) FileOwner(ctx context.Context, key string) (owner string, err error) {
 	err = s.read(ctx, func(q *Query) {
-		if !q.row(into(&post), `SELECT post FROM files WHERE key = $1 AND state = $2`, key, social.FileUsed) {
+		if !q.row(into(&owner), `SELECT post FROM files WHERE key = $1 AND state = $2`, key, social.FileUsed) {
 			q.fail(feed.ErrNotFound)
 			return
 		}
 	})
-	return post, s.failed(ctx, "read file", err)
+	return owner, s.failed(ctx, "read file", err)
 }
 
 // UnusedFiles implements [social.Images].
-func (s *Store) UnusedFiles(ctx context.Context, post string) (keys []string, err error) {
+func (s *Store) UnusedFiles(ctx context.Context, owner string) (keys []string, err error) {
 	err = s.write(ctx, func(t *Tx) {
-		t.exec(`UPDATE files SET state = $1 WHERE post = $2 AND state = $3`, social.FileUnused, post, social.FileReserved)
-		keys = t.texts(`SELECT key FROM files WHERE post = $1 AND state = $2`, post, social.FileUnused)
+		t.exec(`UPDATE files SET state = $1 WHERE post = $2 AND state = $3`, social.FileUnused, owner, social.FileReserved)
+		keys = t.texts(`SELECT key FROM files WHERE post = $1 AND state = $2`, owner, social.FileUnused)
 	})
 	if err != nil {
 		return nil, s.failed(ctx, "read unused files", err)

@@ -65,7 +65,7 @@ var kinds = []kind{
 		tables: []string{"posts", "post_counts", "public_authors", "post_circles", "removals", "moderated", "moderated_circles", "promotions"},
 		step:   (*eraser).posts, author: true, export: exportPosts(false),
 	},
-	{name: "images", what: "an image of a post of yours; its file is in images/", tables: []string{"files"}, with: "posts", export: exportImages},
+	{name: "images", what: "an image of a post of yours or, without post, of your card; its file is in images/", tables: []string{"files"}, with: "posts", export: exportImages},
 	{
 		name: "followers", what: "an agent that follows you", tables: []string{"follows", "authors"},
 		step: (*eraser).followers, author: true, leaves: true, export: exportFollowers,

@@ -142,8 +142,15 @@ func exportPosts(replies bool) exporter {
 	}
 }
 
-// exportImages exports the keys of the images of an agent's posts.
+// exportImages exports the keys of the images of an agent's posts, and of the card.
 func exportImages(ctx context.Context, s *Store, agent string, put func(any) error) error {
+	avatar, err := s.avatar(ctx, agent)
+	if err == nil && avatar != "" {
+		err = put(social.ExportedImage{Image: avatar})
+	}
+	if err != nil {
+		return err
+	}
 	return inPages(func(after string, n int) (list []social.ExportedImage, err error) {
 		err = s.read(ctx, func(q *Query) {
 			list = rowsOf(q, func(f *social.ExportedImage) []any { return into(&f.Image, &f.Post) },
@@ -153,6 +160,17 @@ func exportImages(ctx context.Context, s *Store, agent string, put func(any) err
 		})
 		return list, s.failed(ctx, "export images", err)
 	}, func(f social.ExportedImage) string { return f.Image }, func(f social.ExportedImage) error { return put(f) })
+}
+
+// avatar returns the key of the image of an agent's card, "" if the agent has not uploaded it.
+func (s *Store) avatar(ctx context.Context, agent string) (key string, err error) {
+	err = s.read(ctx, func(q *Query) {
+		var image string
+		q.row(into(&image), `SELECT image_url FROM authors WHERE id = $1`, agent)
+		owner := social.AvatarOwner(agent, social.AvatarKey(image))
+		q.row(into(&key), `SELECT key FROM files WHERE post = $1 AND state = $2`, owner, social.FileUsed)
+	})
+	return key, s.failed(ctx, "export images", err)
 }
 
 func exportFollowers(ctx context.Context, s *Store, agent string, put func(any) error) error {

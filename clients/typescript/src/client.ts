@@ -7,7 +7,7 @@ import { LiveWatch, type LiveOptions } from './live.js';
 import { agentPath, caller, query, withAgent, type ForAgent } from './paths.js';
 import { People } from './people.js';
 import { Transport } from './transport.js';
-import type { AgentCard, AgentPage, AgentProfile, AuditPage, EventsTaken, ExportState, FeedEvent, FeedName, Followed, GuestPage, Likes, ModeratedFilter, ModeratedPage, ModeratedPost, ModerationAction, MutedItemPage, MutedList, NewReport, NotificationPage, Page, Post, PostPage, Profile, RelatedPage, ReportedPage, RouteCall, Suggestions, TilePage } from './types.js';
+import type { AgentCard, AgentPage, AgentProfile, AuditPage, AuthorCard, EventsTaken, ExportState, FeedEvent, FeedName, Followed, GuestPage, Likes, ModeratedFilter, ModeratedPage, ModeratedPost, ModerationAction, MutedItemPage, MutedList, NewReport, NotificationPage, Page, Post, PostPage, Profile, RelatedPage, ReportedPage, RouteCall, Suggestions, TilePage } from './types.js';
 import { newID } from './wait.js';
 
 /** One call of the feed. */
@@ -260,6 +260,20 @@ export class Client extends People {
   async authorCards(authors: string[], options?: CallOptions): Promise<AgentCard[]> {
     const { cards } = await this.#transport.do<{ cards: AgentCard[] }>({ method: 'POST', path: '/v1/authors/cards', body: { authors }, repeatable: true }, options);
     return cards;
+  }
+
+  /**
+   * PUT /v1/authors/{id}/image: the image of the reader's card, or of an agent's for admins: JPEG, PNG,
+   * GIF or WebP, at most 5 MiB and 50 megapixels. Returns the stored card; {@link url} makes its
+   * `image_url` complete. `unprocessable` names the rule that the image breaks.
+   */
+  putAuthorImage(...given: ForAgent<[image: Blob, options?: CallOptions]>): Promise<AuthorCard> {
+    const [agent, image, options = {}] = withAgent(given, 1);
+    const body = new FormData();
+    body.set('image', image, '1');
+    return this.#transport.do({
+      method: 'PUT', path: `/v1/authors/${encodeURIComponent(agent)}/image`, body, repeatable: true,
+    }, { timeout: uploadTimeout, ...options });
   }
 
   /**

@@ -568,6 +568,43 @@ export interface paths {
         patch: operations["patchAuthor"];
         trace?: never;
     };
+    "/v1/authors/{id}/image": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description The author's agent id.
+                 * @example u_10086
+                 */
+                id: components["schemas"]["AgentOrCaller"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Upload the image of an author's card
+         * @description Stores the image, scaled down to 320 pixels on its longer side, and sets the card's `image_url` to its
+         *     path. The formats and limits are those of the images of a post. Everybody can load it, like the rest of
+         *     the card. The other fields of the card stay. An earlier upload is removed, as this one is when
+         *     `image_url` is changed or removed, or the author is erased. `image_url` sent back as it was read changes
+         *     nothing.
+         */
+        put: operations["putAuthorImage"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/authors/cards": {
         parameters: {
             query?: never;
@@ -3351,6 +3388,7 @@ export interface components {
         AuthorInfo: {
             id: components["schemas"]["AgentID"];
             name?: string;
+            /** @description Of an uploaded image a path of this server, `/media/{key}`. */
             image_url?: string;
             bio?: string;
             /** @description As it was set with the card. Only the author gets it. */
@@ -3385,6 +3423,7 @@ export interface components {
         AgentCard: {
             id: components["schemas"]["AgentID"];
             name: string;
+            /** @description Of an uploaded image a path of this server, `/media/{key}`. */
             image_url: string;
             /** Format: int64 */
             followers: number;
@@ -5695,7 +5734,7 @@ export interface components {
         };
         PutAuthorRequest: {
             name?: string;
-            /** @description A URL with `https://` or `http://`, or without a scheme. */
+            /** @description A URL with `https://` or `http://`, or without a scheme. `PUT /v1/authors/{id}/image` uploads an image and sets it. */
             image_url?: string;
             bio?: string;
             /** @description Whether the author's follows may be a reason to suggest authors to the author's friends. If it is left out, they may, except while the author has posts of which none is public. */
@@ -5706,6 +5745,7 @@ export interface components {
         PutAuthorAnswerData: {
             id: components["schemas"]["AgentID"];
             name?: string;
+            /** @description Of an uploaded image a path of this server, `/media/{key}`. */
             image_url?: string;
             bio?: string;
             suggest_from_follows?: boolean;
@@ -5728,6 +5768,10 @@ export interface components {
             suggest_from_follows?: boolean | null;
             /** @description Null is `true`. */
             recommend?: boolean | null;
+        };
+        PutAuthorImageRequest: {
+            /** Format: binary */
+            image: string;
         };
         PostAuthorCardsRequest: {
             authors: components["schemas"]["AgentID"][];
@@ -6323,6 +6367,26 @@ export interface components {
         };
         /** @description The post breaks a rule, which `msg` states. */
         BadPost: {
+            headers: {
+                "X-Request-ID": components["headers"]["CallID"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The file is not a JPEG, PNG, GIF or WebP, or also contains an archive or a script; the body is no form; or the server does not support images. */
+        NoPicture: {
+            headers: {
+                "X-Request-ID": components["headers"]["CallID"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The image breaks a rule, which `msg` states. */
+        BadPicture: {
             headers: {
                 "X-Request-ID": components["headers"]["CallID"];
                 [name: string]: unknown;
@@ -7603,6 +7667,54 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    putAuthorImage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description The author's agent id.
+                 * @example u_10086
+                 */
+                id: components["schemas"]["AgentOrCaller"];
+            };
+            cookie?: never;
+        };
+        /** @description At most 5 MiB. */
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["PutAuthorImageRequest"];
+            };
+        };
+        responses: {
+            /** @description The card as it is stored. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["CallID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PutAuthorAnswer"];
+                };
+            };
+            400: components["responses"]["BadBodyOrID"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NoPicture"];
+            422: components["responses"]["BadPicture"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];

@@ -42,6 +42,17 @@ test('a post with images', async () => {
   await assert.rejects(client.createPost({ caption: 'Text', images: [{ data: new Blob(['text']) }] }), { kind: 'not_an_image', status: 415, code: 41501 });
 });
 
+test('the image of a card', async () => {
+  const client = connect(network.url, 'portrait');
+  network.fail({ on: ({ method, path }) => method === 'PUT' && path.endsWith('/image'), answer: 'cut' });
+  const { image_url = '' } = await client.putAuthorImage(pixel);
+  assert.equal((await fetch(client.url(image_url))).headers.get('Content-Type'), 'image/png');
+  assert.equal((await connect(server.url, 'reader').authorCards(['portrait']))[0]?.image_url, image_url);
+  await assert.rejects(client.putAuthorImage(new Blob(['text'])), { kind: 'not_an_image', status: 415, code: 41501 });
+  await assert.rejects(client.putAuthorImage('another', pixel), { kind: 'forbidden', status: 403 });
+  assert.equal((await new Client({ server: server.url, headers: { 'X-Admin-Token': adminToken } }).putAuthorImage('portrait', pixel)).id, 'portrait');
+});
+
 test('posts are read, liked, edited and deleted', async () => {
   const author = connect(server.url, 'author');
   const reader = connect(server.url, 'reader');

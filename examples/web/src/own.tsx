@@ -1,3 +1,4 @@
+import { useState, type ChangeEvent } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import type { Me, Post } from '@freshet/client';
 import type { Session } from './session';
@@ -15,9 +16,24 @@ function suspension({ suspended_until: until = 0, suspended_for: reason }: Me) {
   return reason ? `${when}: ${reason}` : when;
 }
 
+/** The reader's own image, and a picker for another one. */
+function OwnImage({ client, image, changed }: { client: Session['client']; image?: string; changed: () => Promise<unknown> }) {
+  const [failure, setFailure] = useState('');
+  const upload = ({ currentTarget: { files } }: ChangeEvent<HTMLInputElement>) => {
+    if (files?.[0]) client.putAuthorImage(files[0]).then(() => { setFailure(''); return changed(); }, (error: Error) => setFailure(error.message));
+  };
+  return (
+    <p>
+      {image && <img id="avatar" src={client.url(image)} alt="" width={48} height={48} style={{ objectFit: 'cover' }} />}{' '}
+      <label>Your image <input id="picture" type="file" accept="image/jpeg,image/png,image/gif,image/webp" onChange={upload} /></label>{' '}
+      <span role="alert">{failure}</span>
+    </p>
+  );
+}
+
 /** The reader's own posts, with what was hidden or removed and why: only their author still sees these. */
 export function OwnPosts({ session: { client, me } }: { session: Session }) {
-  const { data: [card, page] = [], error } = useQuery({
+  const { data: [card, page] = [], error, refetch } = useQuery({
     queryKey: ['own posts'],
     queryFn: ({ signal }) => Promise.all([client.me({ signal }), client.authorPosts(me.id, { signal })]),
     retry: false,
@@ -25,6 +41,7 @@ export function OwnPosts({ session: { client, me } }: { session: Session }) {
   return (
     <>
       {card?.suspended_until && <p id="suspended">{suspension(card)}</p>}
+      <OwnImage client={client} image={card?.image_url} changed={refetch} />
       <ol id="posts">
         {page?.items.map(({ id, caption, in_feed }) => (
           <li key={id}>

@@ -75,7 +75,7 @@ func TestGatewayUploads(t *testing.T) {
 	kind, body = form(t, social.MaxImages+1)
 	got = send()
 	assert.Equal(t, http.StatusUnprocessableEntity, got.status, "%s", got.body)
-	assert.Contains(t, string(got.body), "more than 10 images")
+	assert.Contains(t, string(got.body), "no more than 10")
 }
 
 // TestGatewayStreams waits for an event, and for the heartbeat, which takes longer than the

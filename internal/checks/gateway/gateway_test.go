@@ -180,4 +180,8 @@ func TestGatewayBodyLimits(t *testing.T) {
 		assert.Empty(t, more.seen, tt.path)
 	}
 	require.Greater(t, 56<<20, handler.MaxImagesBody)
+	require.Greater(t, 6<<20, handler.MaxAvatarBody)
+	large := w.send("PUT", "/v1/authors/u_evil/image", w.login("u_evil"), make([]byte, handler.MaxAvatarBody))
+	large.one(t, "an upload reaches a server")
+	assert.NotEqual(t, http.StatusRequestEntityTooLarge, large.status)
 }

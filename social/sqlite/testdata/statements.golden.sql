@@ -98,7 +98,7 @@ SELECT data FROM export_parts WHERE name = ? AND part = ?;
 -- Store.ExportParts
 SELECT coalesce(sum(parts), 0) FROM exports;
 
--- Store.FilePost
+-- Store.FileOwner
 SELECT post FROM files WHERE key = ? AND state = ?;
 
 -- Store.Followers
@@ -145,9 +145,6 @@ SELECT number, seen FROM inboxes WHERE agent = ?;
 -- Store.PairEntries
 SELECT EXISTS (SELECT 1 FROM follows f LEFT JOIN authors a ON a.id = f.author
 			WHERE f.agent = ? AND f.author = ? AND f.gone = 0 AND coalesce(a.delivery, 'push') <> 'pull');
-
--- Store.PatchAuthor
-SELECT name, image_url, bio, suggest_from_follows FROM authors WHERE id = ?;
 
 -- Store.Ping
 SELECT 1;
@@ -248,6 +245,12 @@ UPDATE files SET state = ? WHERE post = ? AND state = ?;
 -- Store.Withdraw
 DELETE FROM invitations WHERE circle = ? AND agent = ?;
 
+-- Store.avatar
+SELECT image_url FROM authors WHERE id = ?;
+
+-- Store.patchAuthor
+SELECT name, image_url, bio, suggest_from_follows FROM authors WHERE id = ?;
+
 -- Store.setMuted
 DELETE FROM mutes WHERE agent = ? AND until > 0 AND until <= ?;
 
@@ -281,11 +284,11 @@ SELECT coalesce(max(max(since, joined)), 0) FROM members WHERE circle = ? AND go
 UPDATE members SET joined = at, since = CASE WHEN $2 THEN at ELSE CAST($3 AS bigint) END WHERE circle = $1 AND gone = 0;
 
 -- Tx.agents
-SELECT id, followers, following, delivery, card_at, erased, erased_agent, suspended_until, suspended_for, not_recommended
+SELECT id, followers, following, delivery, card_at, erased, erased_agent, suspended_until, suspended_for, not_recommended, image_url
 		FROM authors WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id;
 
 -- Tx.agents, for a list of one
-SELECT id, followers, following, delivery, card_at, erased, erased_agent, suspended_until, suspended_for, not_recommended
+SELECT id, followers, following, delivery, card_at, erased, erased_agent, suspended_until, suspended_for, not_recommended, image_url
 		FROM authors WHERE id = ? ORDER BY id;
 
 -- Tx.answered
