@@ -19,15 +19,21 @@ import (
 
 func newBackupCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "backup DIR", Short: "Copy all that servers store into a directory, while they run",
-		Long: "Copies what servers with this configuration store into a directory: the databases, indices, impressions\n" +
-			"and images that the configuration names. Servers may run meanwhile. It needs no server: run it where\n" +
-			"data_dir is, as a user who may read it.\n" +
-			"Run again with the same directory, it replaces the backup once the new one is finished, and copies only\n" +
+		Use: "backup DIR|s3://BUCKET/PREFIX", Short: "Copy all that servers store into a directory or a bucket, while they run",
+		Long: "Copies what servers with this configuration store into a directory, or into a bucket of S3: the databases,\n" +
+			"indices, impressions and images that the configuration names. Servers may run meanwhile. It needs no server:\n" +
+			"run it where data_dir is, as a user who may read it.\n" +
+			"The address of a bucket has the parameters of media.url (region, endpoint, use_path_style), and is quoted;\n" +
+			"credentials are those of the environment (AWS_ACCESS_KEY_ID, ...), as for media.url.\n" +
+			"With --encrypt-to, all that is about people is encrypted with age; freshet restore --identity decrypts it.\n" +
+			"Run again with the same place, it replaces the backup once the new one is finished, and copies only\n" +
 			"the images that are new. If it was interrupted, it continues.",
-		Example: "  freshet backup /backups/freshet --config /etc/freshet/freshet.yaml",
+		Example: "  freshet backup /backups/freshet --config /etc/freshet/freshet.yaml\n" +
+			"  freshet backup 's3://backups/freshet?region=eu-central-1' --encrypt-to-file /etc/freshet/backup.pub --config /etc/freshet/freshet.yaml",
 	}
 	var opts backup.Options
+	to := cmd.Flags().StringArray("encrypt-to", nil, "encrypt to this recipient of age (age1...); may be repeated")
+	toFiles := cmd.Flags().StringArray("encrypt-to-file", nil, "encrypt to the recipients of age in this file, one a line; may be repeated")
 	rate := addRate(cmd)
 	cmd.Flags().BoolVar(&opts.SkipImages, "skip-images", false, "leave out the images of posts, if media.url is copied otherwise")
 	return withDir(cmd, func(cmd *cobra.Command, cfg configs.Config, dir string) error {
@@ -35,8 +41,12 @@ func newBackupCommand() *cobra.Command {
 		if opts.Rate, err = bytesOf(cmd, *rate); err != nil {
 			return err
 		}
+		if opts.EncryptTo, err = backup.ReadRecipients(*to, *toFiles); err != nil {
+			return &usageError{cmd.CommandPath(), err}
+		}
 		bar := newPartsBar(cmd.ErrOrStderr(), "copying")
 		opts.Progress = bar.show
+		opts.Notice = func(text string) { fmt.Fprintln(cmd.ErrOrStderr(), text) }
 		m, err := backup.Make(cmd.Context(), cfg, dir, opts, time.Now)
 		bar.end()
 		if err != nil {
@@ -52,37 +62,45 @@ func newBackupCommand() *cobra.Command {
 
 func newRestoreCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "restore DIR", Short: "Restore a backup into empty stores, or compare stores with it",
+		Use: "restore DIR|s3://BUCKET/PREFIX", Short: "Restore a backup into empty stores, or compare stores with it",
 		Long: "Restores what freshet backup has copied into the stores that the configuration names. All of them must be\n" +
 			"empty, and no server may run. If it was interrupted, run it again: it continues.\n" +
 			"With --verify it restores nothing: it compares the stores with the backup (rows, images, and the timelines\n" +
 			"of 1,000 agents), and says what differs. Do that before a server starts, which changes them.\n" +
 			"The exit code is 1 if something differs.\n" +
 			"With --erased it restores nothing either: it erases again whom the files of erasures.file name, of all servers,\n" +
-			"since the backup began. Do that after --verify and before a server starts.",
+			"since the backup began. Do that after --verify and before a server starts.\n" +
+			"A backup that is encrypted needs --identity, also for --verify.",
 		Example: "  freshet restore /backups/freshet --config /etc/freshet/freshet.yaml\n  freshet restore --verify /backups/freshet --config /etc/freshet/freshet.yaml\n" +
 			"  freshet restore --erased /backups/erased.ndjson /backups/freshet --config /etc/freshet/freshet.yaml",
 	}
 	rate := addRate(cmd)
 	verify := cmd.Flags().Bool("verify", false, "restore nothing, compare the stores with the backup")
+	identities := cmd.Flags().StringArray("identity", nil, "the file with an identity of age (AGE-SECRET-KEY-...) that decrypts the backup; may be repeated")
 	erased := cmd.Flags().StringArray("erased", nil, "restore nothing, erase again whom this file of erasures.file names; may be repeated")
 	return withDir(cmd, func(cmd *cobra.Command, cfg configs.Config, dir string) error {
 		limit, err := bytesOf(cmd, *rate)
 		if err != nil {
 			return err
 		}
+		own, err := backup.ReadIdentities(*identities)
+		if err != nil {
+			return &usageError{cmd.CommandPath(), err}
+		}
 		switch {
+		case len(own) > 0 && len(*erased) > 0:
+			return &usageError{cmd.CommandPath(), errors.New("--erased needs no --identity; leave it out")}
 		case limit > 0 && (*verify || len(*erased) > 0):
 			return &usageError{cmd.CommandPath(), errors.New("--rate is for a restoration; leave it out with --verify and --erased")}
 		case *verify && len(*erased) > 0:
 			return &usageError{cmd.CommandPath(), errors.New("first --verify, then --erased: what is erased differs from the backup")}
 		case *verify:
-			return verifyBackup(cmd, cfg, dir)
+			return verifyBackup(cmd, cfg, dir, backup.Options{Identities: own})
 		case len(*erased) > 0:
 			return eraseAgain(cmd, cfg, dir, *erased)
 		}
 		bar := newPartsBar(cmd.ErrOrStderr(), "restoring")
-		m, err := backup.Restore(cmd.Context(), cfg, dir, backup.Options{Rate: limit, Progress: bar.show})
+		m, err := backup.Restore(cmd.Context(), cfg, dir, backup.Options{Rate: limit, Identities: own, Progress: bar.show})
 		bar.end()
 		if err != nil {
 			return err
@@ -98,7 +116,7 @@ func newRestoreCommand() *cobra.Command {
 
 // eraseAgain erases whom files of erasures name since a backup began.
 func eraseAgain(cmd *cobra.Command, cfg configs.Config, dir string, files []string) error {
-	m, err := backup.ReadManifest(dir)
+	m, err := backup.ReadManifest(cmd.Context(), dir)
 	if err != nil {
 		return err
 	}
@@ -121,9 +139,10 @@ func eraseAgain(cmd *cobra.Command, cfg configs.Config, dir string, files []stri
 // erasure may have been going on.
 const erasedBefore = 10 * time.Minute
 
-func verifyBackup(cmd *cobra.Command, cfg configs.Config, dir string) error {
+func verifyBackup(cmd *cobra.Command, cfg configs.Config, dir string, opts backup.Options) error {
 	bar := newPartsBar(cmd.ErrOrStderr(), "comparing")
-	found, err := backup.Verify(cmd.Context(), cfg, dir, backup.Options{Progress: bar.show})
+	opts.Progress = bar.show
+	found, err := backup.Verify(cmd.Context(), cfg, dir, opts)
 	bar.end()
 	if err != nil {
 		return err
@@ -142,14 +161,14 @@ func verifyBackup(cmd *cobra.Command, cfg configs.Config, dir string) error {
 	return nil
 }
 
-// withDir is [withConfig] for commands with one argument, the directory of a backup.
+// withDir is [withConfig] for commands with one argument, the directory or address of a backup.
 func withDir(cmd *cobra.Command, run func(cmd *cobra.Command, cfg configs.Config, dir string) error) *cobra.Command {
 	var dir string
 	withConfig(cmd, func(cmd *cobra.Command, cfg configs.Config) error { return run(cmd, cfg, dir) })
 	loaded := cmd.RunE
 	cmd.Args = func(_ *cobra.Command, args []string) error {
 		if len(args) != 1 || args[0] == "" {
-			return fmt.Errorf("give one directory, not %d", len(args))
+			return fmt.Errorf("give one directory, or one address s3://BUCKET/PREFIX, not %d", len(args))
 		}
 		return nil
 	}

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"filippo.io/age"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -75,10 +76,10 @@ func TestOnlineBackup(t *testing.T) {
 		}
 	})
 	assert.Contains(t, runs(t, s, "backup", dir), "has the backup")
-	first, err := backup.ReadManifest(dir)
+	first, err := backup.ReadManifest(t.Context(), dir)
 	require.NoError(t, err)
 	runs(t, s, "backup", dir)
-	second, err := backup.ReadManifest(dir)
+	second, err := backup.ReadManifest(t.Context(), dir)
 	require.NoError(t, err)
 	assert.NotEqual(t, first.ID, second.ID)
 	assert.NoDirExists(t, filepath.Join(dir, first.ID), "the backup is replaced")
@@ -269,7 +270,7 @@ func TestBackupKilled(t *testing.T) {
 
 	made := time.Now()
 	runs(t, s, "backup", dir)
-	m, err := backup.ReadManifest(dir)
+	m, err := backup.ReadManifest(t.Context(), dir)
 	require.NoError(t, err)
 	assert.True(t, m.Started.Before(made), "it was continued")
 	entries, err := filepath.Glob(filepath.Join(dir, "*"))
@@ -316,7 +317,7 @@ func TestRestoreRefuses(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "backup")
 	s := stoppedWithImages(t)
 	runs(t, s, "backup", dir)
-	m, err := backup.ReadManifest(dir)
+	m, err := backup.ReadManifest(t.Context(), dir)
 	require.NoError(t, err)
 	to := map[string]string{"DATA_DIR": filepath.Join(t.TempDir(), "restored")}
 	edit := func(name string, change func([]byte) []byte) (undo func()) {
@@ -487,4 +488,99 @@ func TestRederiveAll(t *testing.T) {
 	assert.Contains(t, runs(t, admin, "jobs", "rederive", "--all", "--after", position, "--rate", "10000"), "items of posts are made again, and 0 removed")
 	testenv.WaitFor(t, func() bool { return found() == 30 }, "all items")
 	assert.Contains(t, runs(t, admin, "jobs", "rederive", "--all", "--json"), `"posts"`)
+}
+
+// TestEncryptedBackup encrypts a backup for two recipients: each identity restores it, others do not, and no
+// message has an identity.
+func TestEncryptedBackup(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	dir := filepath.Join(root, "backup")
+	s := stoppedWithImages(t)
+	keys := map[string]string{} // the files of identities, by their recipients
+	var to []string
+	for _, name := range []string{"one", "two", "other"} {
+		own, err := age.GenerateX25519Identity()
+		require.NoError(t, err)
+		file := filepath.Join(root, name)
+		require.NoError(t, os.WriteFile(file, []byte("# made for a test\n"+own.String()+"\n"), 0o600))
+		keys[name], to = file, append(to, own.Recipient().String())
+	}
+	recipients := filepath.Join(root, "recipients")
+	require.NoError(t, os.WriteFile(recipients, []byte("# an operator\n"+to[1]+"\n"), 0o600))
+	secret, err := os.ReadFile(keys["one"])
+	require.NoError(t, err)
+	_, secretKey, _ := strings.Cut(strings.TrimSpace(string(secret)), "\n")
+	for says, args := range map[string][]string{
+		"--encrypt-to has an identity, which is secret":       {"--encrypt-to", secretKey},
+		"--encrypt-to must be a recipient of age":             {"--encrypt-to", "bob"},
+		"must be a recipient of age: age1":                    {"--encrypt-to", ""},
+		"--encrypt-to-file " + keys["one"]:                    {"--encrypt-to-file", keys["one"]},
+		"--encrypt-to-file " + filepath.Join(root, "nowhere"): {"--encrypt-to-file", filepath.Join(root, "nowhere")},
+	} {
+		out := fails(t, s, append([]string{"backup", dir}, args...)...)
+		assert.Contains(t, out, says)
+		assert.NotContains(t, out, secretKey)
+	}
+	assert.NoDirExists(t, dir)
+	runs(t, s, "backup", dir, "--encrypt-to", to[0], "--encrypt-to-file", recipients)
+	private(t, dir)
+	assert.Contains(t, fails(t, s, "backup", dir), "give --encrypt-to")
+	large, err := filepath.Glob(filepath.Join(dir, "images", "*", "*.age"))
+	require.NoError(t, err)
+	require.Len(t, large, 1)
+	before, err := os.ReadFile(large[0])
+	require.NoError(t, err)
+	runs(t, s, "backup", dir, "--encrypt-to", to[1], "--encrypt-to", to[0])
+	after, err := os.ReadFile(large[0])
+	require.NoError(t, err)
+	assert.True(t, bytes.Equal(before, after), "an image that was there is not encrypted again")
+
+	restored := map[string]string{"DATA_DIR": filepath.Join(root, "restored")}
+	assert.Contains(t, fails(t, restored, "restore", dir), "is encrypted to ")
+	out := fails(t, restored, "restore", dir, "--identity", keys["other"])
+	assert.Contains(t, out, "none of theirs")
+	assert.Contains(t, out, to[0])
+	assert.Contains(t, out, to[1])
+	assert.Contains(t, fails(t, restored, "restore", dir, "--identity", recipients), "with AGE-SECRET-KEY-")
+	assert.Contains(t, fails(t, restored, "restore", dir, "--identity", ""), "no such file")
+	assert.Contains(t, fails(t, restored, "restore", dir, "--erased", recipients, "--identity", keys["one"]), "--erased needs no --identity")
+	assert.NoDirExists(t, restored["DATA_DIR"])
+	for _, name := range []string{"one", "two"} {
+		restored["DATA_DIR"] = filepath.Join(root, "restored by "+name)
+		runs(t, restored, "restore", dir, "--identity", keys["other"], "--identity", keys[name])
+		assert.Contains(t, fails(t, restored, "restore", "--verify", dir), "is encrypted to ")
+		runs(t, restored, "restore", "--verify", dir, "--identity", keys[name])
+		assert.FileExists(t, filepath.Join(restored["DATA_DIR"], "media", "aa", "large"))
+	}
+	start(t, restored)
+}
+
+// TestBackupInBucket backs up into a real bucket and restores from it, encrypted.
+func TestBackupInBucket(t *testing.T) {
+	t.Parallel()
+	bucket, parameters, _ := strings.Cut(testenv.S3(t), "?")
+	address := bucket + "/" + testenv.Unique() + "?" + parameters
+	own, err := age.GenerateX25519Identity()
+	require.NoError(t, err)
+	file := filepath.Join(t.TempDir(), "identity")
+	require.NoError(t, os.WriteFile(file, []byte(own.String()), 0o600))
+	s := stoppedWithImages(t)
+	for range 2 {
+		out := runs(t, s, "backup", address, "--encrypt-to", own.Recipient().String(), "--rate", "100")
+		assert.Contains(t, out, address+" has the backup ")
+		assert.NotContains(t, out, "freshet-for-tests")
+	}
+	to := map[string]string{"DATA_DIR": filepath.Join(t.TempDir(), "restored")}
+	runs(t, to, "restore", address, "--identity", file)
+	assert.Contains(t, runs(t, to, "restore", "--verify", address, "--identity", file), "1 images")
+	erased := filepath.Join(t.TempDir(), "erased")
+	require.NoError(t, os.WriteFile(erased, nil, 0o600))
+	assert.Contains(t, runs(t, to, "restore", "--erased", erased, address), "0 agents are erased again")
+	start(t, to)
+	cut := command(t, s, "backup", address, "--encrypt-to", own.Recipient().String())
+	cut.Env = append(cut.Env, "AWS_ACCESS_KEY_ID=", "AWS_SECRET_ACCESS_KEY=", "AWS_SHARED_CREDENTIALS_FILE="+filepath.Join(t.TempDir(), "none"))
+	out, err := cut.CombinedOutput()
+	require.Error(t, err)
+	assert.Contains(t, string(out), "there are no credentials: set AWS_ACCESS_KEY_ID")
 }

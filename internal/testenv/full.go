@@ -18,7 +18,7 @@ import (
 //   - models: long random models and replays of real networks
 //   - pages: details of pages in a browser
 //   - poolers: PostgreSQL through PgBouncer
-//   - s3: images in a real S3 bucket
+//   - s3: images and backups in a real S3 bucket
 //   - years: 14 months of compressed time, after which nothing grows
 //
 // These tests take minutes. ".ci/run --full" runs all of them, ".ci/run" none.

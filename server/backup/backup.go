@@ -6,15 +6,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/freshet/freshet/configs"
-	"github.com/freshet/freshet/dedup/journal"
 	"github.com/freshet/freshet/internal/version"
 )
 
@@ -31,7 +28,7 @@ type run struct {
 	cfg    configs.Config
 	opts   Options
 	pace   pace
-	dir    string
+	files  *files
 	folder string // of the run
 	m      Manifest
 	before *Manifest // the backup that this one replaces; nil if there is none
@@ -46,23 +43,34 @@ type part struct {
 	again bool
 }
 
-// Make copies everything that servers with this configuration store into a directory, while they run.
+// Make copies everything that servers with this configuration store into a directory or a bucket, while they run.
 // A backup that is there is replaced by the new one once that is finished. now is the present time.
 //
 // The order of the parts decides what a restored backup lacks: a part may refer to what is in a later
 // part, and not the other way round. Impressions come last, so whatever was shown of the items in the
 // backup is in it.
-func Make(ctx context.Context, cfg configs.Config, dir string, opts Options, now func() time.Time) (m *Manifest, err error) {
-	lock, err := claim(dir, cfg)
+func Make(ctx context.Context, cfg configs.Config, address string, opts Options, now func() time.Time) (m *Manifest, err error) {
+	at, err := placeOf(address)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, lock.Close()) }()
-	if err := usesAll(ctx, cfg); err != nil {
+	if err := at.apart(cfg); err != nil {
 		return nil, err
 	}
-	r := &run{cfg: cfg, opts: opts, pace: newPace(opts.Rate), dir: dir}
-	if err := r.begin(now()); err != nil {
+	held, release, err := at.claim(ctx, opts.notice)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	if err := usesAll(held, cfg); err != nil {
+		return nil, err
+	}
+	r := &run{cfg: cfg, opts: opts, pace: newPace(opts.Rate), files: encrypted(at, opts.EncryptTo)}
+	return r.make(held, now)
+}
+
+func (r *run) make(ctx context.Context, now func() time.Time) (*Manifest, error) {
+	if err := r.begin(ctx, now()); err != nil {
 		return nil, err
 	}
 	if err := step(ctx, "begun"); err != nil {
@@ -77,31 +85,20 @@ func Make(ctx context.Context, cfg configs.Config, dir string, opts Options, now
 			return nil, fmt.Errorf("backup of %s: %w", p.name, err)
 		}
 	}
-	r.m.Finished = now().UTC()
-	if err := r.durable(); err != nil {
+	// The files are durable when they are finished; their names are now.
+	for _, folder := range []string{r.folder, imagesFolder} {
+		if err := r.files.sync(folder, true); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.files.check(ctx); err != nil {
 		return nil, err
 	}
-	if err := r.m.write(ctx, filepath.Join(dir, manifestName)); err != nil {
+	r.m.Finished, r.m.Settings = now().UTC(), ""
+	if err := r.m.write(ctx, r.files, "", manifestName); err != nil {
 		return nil, err
 	}
 	return &r.m, r.clean(ctx)
-}
-
-// durable makes the names of all files durable, so that after a loss of power none is missing that the
-// manifest names. The files themselves are when they are finished.
-func (r *run) durable() error {
-	for _, root := range []string{r.folder, filepath.Join(r.dir, imagesName)} {
-		err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
-			if err != nil || !e.IsDir() {
-				return err
-			}
-			return journal.SyncDir(path)
-		})
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	return nil
 }
 
 // parts lists the parts of this configuration in their order.
@@ -143,24 +140,30 @@ func (r *run) one(ctx context.Context, p part, now time.Time) error {
 	for _, f := range made.Files {
 		made.Bytes += f.Bytes
 	}
+	if err := r.files.seal(ctx, r.folder, &made); err != nil {
+		return err
+	}
 	r.m.Parts = append(r.m.Parts, made)
-	return r.m.write(ctx, filepath.Join(r.folder, progressName))
+	return r.m.write(ctx, r.files, r.folder, progressName)
 }
 
 // begin continues the last run if it was interrupted, otherwise it begins a new one.
-func (r *run) begin(now time.Time) error {
-	before, err := ReadManifest(r.dir)
+func (r *run) begin(ctx context.Context, now time.Time) error {
+	before, err := manifestOf(ctx, r.files)
 	if err == nil {
 		r.before, err = before, before.check()
 	}
-	if err != nil && !errors.Is(err, ErrUnfinished) {
+	switch {
+	case err != nil && !errors.Is(err, ErrUnfinished):
 		return fmt.Errorf("the backup that is there: %w; name a new directory", err)
+	case r.before != nil && len(r.before.EncryptedTo) > 0 && !r.files.sealed():
+		return fmt.Errorf("the backup in %s is encrypted, and the next would not be: give --encrypt-to, or name another place", r.files.shown(""))
 	}
-	ids, err := r.runs()
+	ids, err := r.runs(ctx)
 	if err != nil {
 		return err
 	}
-	settings, err := r.settingsText()
+	settings, err := r.settingsHash()
 	if err != nil {
 		return err
 	}
@@ -168,9 +171,9 @@ func (r *run) begin(now time.Time) error {
 		if r.before != nil && id <= r.before.ID {
 			break // what is left of it was not removed yet
 		}
-		m, err := readManifest(filepath.Join(r.dir, id, progressName))
-		if err == nil && m.ID == id && r.continues(m, settings, now) {
-			r.m, r.folder = *m, filepath.Join(r.dir, id)
+		m, err := readManifest(ctx, r.files, id+"/"+progressName)
+		if err == nil && m.ID == id && m.Settings == settings && r.continues(m, now) {
+			r.m, r.folder = *m, id+"/"
 			return nil
 		}
 	}
@@ -178,40 +181,45 @@ func (r *run) begin(now time.Time) error {
 	for n := 2; slices.Contains(ids, id); n++ {
 		id = fmt.Sprintf("%s-%d", now.UTC().Format(idLayout), n)
 	}
-	r.m = Manifest{Format: Format, ID: id, Freshet: version.String(), Started: now.UTC(), Stores: storesOf(r.cfg)}
-	r.folder = filepath.Join(r.dir, id)
-	return os.Mkdir(r.folder, 0o700)
+	r.m = Manifest{
+		Format: Format, ID: id, Freshet: version.String(), Started: now.UTC(), Stores: storesOf(r.cfg),
+		EncryptedTo: r.files.recipients, Settings: settings,
+	}
+	r.folder = id + "/"
+	return nil
 }
 
-// continues reports whether the parts of an interrupted run can be used: they are of the same servers, and not
-// old.
-func (r *run) continues(m *Manifest, settings []byte, now time.Time) bool {
+// continues reports whether the parts of an interrupted run with the same settings can be used: they are whole,
+// and not old.
+func (r *run) continues(m *Manifest, now time.Time) bool {
 	age := now.Sub(m.Started)
-	if m.Format != Format || m.Freshet != version.String() || m.Stores != storesOf(r.cfg) || age < 0 || age >= resumeFor {
-		return false
-	}
-	p := m.part(settingsPart)
-	if p == nil || p.file(settingsName) == nil {
-		return false
-	}
-	sum := sha256.Sum256(settings)
-	return p.file(settingsName).SHA256 == hex.EncodeToString(sum[:])
+	return m.Format == Format && m.Freshet == version.String() && m.Stores == storesOf(r.cfg) && slices.Equal(m.EncryptedTo, r.files.recipients) &&
+		age >= 0 && age < resumeFor
 }
 
-// runs returns the ids of all runs that have a directory, the oldest first.
-func (r *run) runs() (ids []string, err error) {
-	entries, err := os.ReadDir(r.dir)
-	for _, e := range entries {
-		if e.IsDir() && idPattern.MatchString(e.Name()) {
-			ids = append(ids, e.Name())
+// settingsHash returns a hash of what the parts of two runs must have in common.
+func (r *run) settingsHash() (string, error) {
+	text, err := r.settingsText()
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:]), err
+}
+
+// runs returns the ids of all runs that have a folder, the oldest first.
+func (r *run) runs(ctx context.Context) (ids []string, err error) {
+	err = r.files.each(ctx, "", false, func(name string, _ int64) error {
+		id, isFolder := strings.CutSuffix(name, "/")
+		if isFolder && idPattern.MatchString(id) {
+			ids = append(ids, id)
 		}
-	}
+		return nil
+	})
+	slices.Sort(ids)
 	return ids, err
 }
 
 // clean removes what does not belong to the finished backup.
 func (r *run) clean(ctx context.Context) error {
-	ids, err := r.runs()
+	ids, err := r.runs(ctx)
 	if err != nil {
 		return err
 	}
@@ -219,15 +227,28 @@ func (r *run) clean(ctx context.Context) error {
 		if id == r.m.ID {
 			continue
 		}
-		if err := os.RemoveAll(filepath.Join(r.dir, id)); err != nil {
+		if err := r.files.remove(ctx, id+"/"); err != nil {
 			return err
 		}
 		if err := step(ctx, "removed an earlier run"); err != nil {
 			return err
 		}
 	}
-	if err := os.Remove(filepath.Join(r.folder, progressName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+	keep := map[string]bool{}
+	for i := range r.m.Parts {
+		p := &r.m.Parts[i]
+		for _, f := range p.Files {
+			keep[r.files.of(p).named(f.Name)] = true
+		}
+		if p.Details != nil {
+			keep[r.files.named(p.Details.Name)] = true
+		}
 	}
-	return r.cleanImages(ctx)
+	err = r.files.each(ctx, r.folder, true, func(name string, _ int64) error {
+		if keep[name] {
+			return nil
+		}
+		return r.files.remove(ctx, r.folder+name)
+	})
+	return errors.Join(err, r.cleanImages(ctx))
 }

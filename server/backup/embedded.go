@@ -3,6 +3,8 @@ package backup
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -46,7 +48,7 @@ func (r *run) settings(ctx context.Context, p *Part) error {
 	if err != nil {
 		return err
 	}
-	out, err := create(ctx, r.folder, settingsName)
+	out, err := r.files.begin(ctx, r.folder, settingsName)
 	if err != nil {
 		return err
 	}
@@ -70,8 +72,9 @@ func (r *run) databases() (parts []part) {
 	return parts
 }
 
-// database copies a SQLite file. A file that older versions did not have may be missing.
-func (r *run) database(ctx context.Context, d datadir.Database, p *Part) error {
+// database copies a SQLite file. A file that older versions did not have may be missing. SQLite writes its copy to
+// a disk: where it is not to stay, it is in data_dir for a while, which nobody else can read.
+func (r *run) database(ctx context.Context, d datadir.Database, p *Part) (err error) {
 	if datadir.Lacks(d.Path) {
 		if d.Later {
 			return nil
@@ -82,7 +85,14 @@ func (r *run) database(ctx context.Context, d datadir.Database, p *Part) error {
 		return err
 	}
 	name := filepath.Base(d.Path)
-	to := filepath.Join(r.folder, name)
+	to, stays := r.files.path(r.folder+name), true
+	if to == "" {
+		to, stays = filepath.Join(r.stage(), name), false
+		defer func() { err = errors.Join(err, os.RemoveAll(r.stage())) }()
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return err
+	}
 	if err := os.Remove(to); err != nil && !errors.Is(err, fs.ErrNotExist) { // of an interrupted run
 		return err
 	}
@@ -90,12 +100,19 @@ func (r *run) database(ctx context.Context, d datadir.Database, p *Part) error {
 	if err := sqlitefile.Copy(ctx, d.Path, to); err != nil {
 		return err
 	}
-	f, err := describe(ctx, r.folder, name)
+	if err := step(ctx, "copied "+name); err != nil {
+		return err
+	}
+	if !stays {
+		err = r.copyFile(ctx, to, name, p)
+	} else {
+		var f File
+		f, err = describe(ctx, to, name)
+		p.Files = []File{f}
+	}
 	if err != nil {
 		return err
 	}
-	p.Files = []File{f}
-	r.opts.progress(p.Name, f.Bytes, f.Bytes)
 	tables, schema, err := sqlitefile.Contents(ctx, to)
 	if err != nil {
 		return err
@@ -111,12 +128,17 @@ func (r *run) database(ctx context.Context, d datadir.Database, p *Part) error {
 	return nil
 }
 
+// stage is a directory in data_dir for copies that do not stay. Backups into other places have others.
+func (r *run) stage() string {
+	sum := sha256.Sum256([]byte(r.files.shown("")))
+	return filepath.Join(r.cfg.DataDir, "backup-"+hex.EncodeToString(sum[:8]))
+}
+
 // impressions copies the journals, then the filters. A day that ends meanwhile has its impressions in at
 // least one of the two: its filter is on the disk before its journal is removed. What is written to a
 // journal while it is copied may be in the copy or not; an incomplete end is cut off when it is read.
 func (r *run) impressions(ctx context.Context, p *Part) error {
-	folder := filepath.Join(r.folder, datadir.Impressions)
-	if err := os.RemoveAll(folder); err != nil { // of an interrupted run
+	if err := r.files.remove(ctx, r.folder+datadir.Impressions+"/"); err != nil { // of an interrupted run
 		return err
 	}
 	for _, suffix := range []string{journalSuffix, filterSuffix} {
@@ -167,7 +189,7 @@ func (r *run) copyFile(ctx context.Context, path, name string, p *Part) error {
 		return err
 	}
 	defer func() { _ = in.Close() }()
-	out, err := create(ctx, r.folder, name)
+	out, err := r.files.begin(ctx, r.folder, name)
 	if err != nil {
 		return err
 	}

@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
+	"filippo.io/age"
 	"golang.org/x/time/rate"
 )
 
@@ -21,6 +23,12 @@ type Options struct {
 	Rate int64
 	// SkipImages leaves out the images of posts, for a store that is copied otherwise.
 	SkipImages bool
+	// EncryptTo are the recipients to whom a backup is encrypted; none means that it is not.
+	EncryptTo []age.Recipient
+	// Identities are those of recipients, to restore a backup that is encrypted.
+	Identities []age.Identity
+	// Notice is told why the call waits. Nil means that nobody asks.
+	Notice func(text string)
 	// Progress is told of each step of a part: how much of it is done, and how much there is, in bytes,
 	// rows or files; total is 0 if that is unknown. Nil means that nobody asks.
 	Progress func(part string, done, total int64)
@@ -29,6 +37,12 @@ type Options struct {
 func (o *Options) progress(part string, done, total int64) {
 	if o.Progress != nil {
 		o.Progress(part, done, total)
+	}
+}
+
+func (o *Options) notice(text string) {
+	if o.Notice != nil {
+		o.Notice(text)
 	}
 }
 
@@ -78,53 +92,67 @@ func (p *paced) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// output is a new file of a part, whose bytes are counted and hashed.
+// output is a new file of a backup. What is stored of it is counted and hashed.
 type output struct {
-	path string
-	name string
-	file *os.File
+	io.Writer           // gets the content
+	sealed    io.Closer // of the encryption; nil if there is none
+	stored    *stored
+	name      string
+}
+
+// stored is what is stored of an [output].
+type stored struct {
+	upload
 	hash hash.Hash
 	size int64
 }
 
-// create creates a file in a directory; name has slashes.
-func create(ctx context.Context, dir, name string) (*output, error) {
-	if err := step(ctx, "create "+name); err != nil {
-		return nil, err
-	}
-	path := filepath.Join(dir, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, err
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	return &output{path: path, name: name, file: f, hash: sha256.New()}, nil
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	n, err := o.file.Write(p)
-	o.size += int64(n)
-	_, _ = o.hash.Write(p[:n]) // never fails
+func (s *stored) Write(p []byte) (int, error) {
+	n, err := s.upload.Write(p)
+	s.size += int64(n)
+	_, _ = s.hash.Write(p[:n]) // never fails
 	return n, err
 }
 
-// finish makes the file durable and describes it; after an error of the caller it only closes the file.
-func (o *output) finish(failed error) (File, error) {
-	err := failed
-	if err == nil {
-		err = o.file.Sync()
+// begin begins a file in a folder; both names have slashes.
+func (f *files) begin(ctx context.Context, folder, name string) (*output, error) {
+	if err := step(ctx, "create "+name); err != nil {
+		return nil, err
 	}
-	if err = errors.Join(err, o.file.Close()); err != nil {
-		return File{}, err
+	to, err := f.create(ctx, folder+f.named(name))
+	if err != nil {
+		return nil, err
 	}
-	return File{Name: o.name, Bytes: o.size, SHA256: hex.EncodeToString(o.hash.Sum(nil))}, nil
+	out := &output{name: name, stored: &stored{upload: to, hash: sha256.New()}}
+	out.Writer = out.stored
+	if f.sealed() {
+		sealed, err := age.Encrypt(out.stored, f.to...)
+		if err != nil {
+			return nil, errors.Join(err, to.Abort())
+		}
+		out.Writer, out.sealed = sealed, sealed
+	}
+	return out, nil
 }
 
-// describe reads a file that another library has written.
-func describe(ctx context.Context, dir, name string) (File, error) {
-	f, err := os.Open(filepath.Join(dir, filepath.FromSlash(name)))
+// finish makes the file durable and describes it; after an error of the caller it only gives it up.
+func (o *output) finish(failed error) (File, error) {
+	err := failed
+	if err == nil && o.sealed != nil {
+		err = o.sealed.Close()
+	}
+	if err != nil {
+		return File{}, errors.Join(err, o.stored.Abort())
+	}
+	if err := o.stored.Finish(); err != nil {
+		return File{}, err
+	}
+	return File{Name: o.name, Bytes: o.stored.size, SHA256: hex.EncodeToString(o.stored.hash.Sum(nil))}, nil
+}
+
+// describe reads a file that another library has written, which gets a name.
+func describe(ctx context.Context, path, name string) (File, error) {
+	f, err := os.Open(path)
 	if err != nil {
 		return File{}, err
 	}
@@ -136,47 +164,83 @@ func describe(ctx context.Context, dir, name string) (File, error) {
 	return File{Name: name, Bytes: n, SHA256: hex.EncodeToString(sum.Sum(nil))}, errors.Join(err, f.Close())
 }
 
-// checked opens a file of a backup for reading. Its last read fails if the content is not the one that the
-// manifest names.
-func checked(dir string, f File) (*checkedFile, error) {
-	in, err := os.Open(filepath.Join(dir, filepath.FromSlash(f.Name)))
-	if err != nil {
-		return nil, fmt.Errorf("the backup lacks a file: %w; restore another backup", err)
+// content returns a file as it was before it was encrypted.
+func (f *files) content(ctx context.Context, folder string, file File) (File, error) {
+	if !f.sealed() {
+		return file, nil
 	}
-	return &checkedFile{File: in, want: f, hash: sha256.New()}, nil
+	in, err := f.checked(ctx, folder, file)
+	if err != nil {
+		return File{}, err
+	}
+	sum := sha256.New()
+	n, err := io.Copy(sum, in)
+	return File{Name: file.Name, Bytes: n, SHA256: hex.EncodeToString(sum.Sum(nil))}, errors.Join(err, in.Close())
+}
+
+// checked opens a file of a backup for reading. Its last read fails if what is stored is not what the manifest
+// names.
+func (f *files) checked(ctx context.Context, folder string, file File) (io.ReadCloser, error) {
+	name := folder + f.named(file.Name)
+	in, err := f.open(ctx, name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("the backup lacks a file: %w; restore another backup", err)
+	case err != nil:
+		return nil, err
+	}
+	c := &checkedFile{in: in, name: f.shown(name), want: file, hash: sha256.New()}
+	if f.sealed() {
+		return f.decrypt(ctx, c)
+	}
+	return c, nil
+}
+
+// mostDrained is the number of bytes that are read for a better message.
+const mostDrained = 256 << 20
+
+// because returns why what was read of a file could not be used: it may not be the file of the manifest, which
+// shows at its end.
+func because(ctx context.Context, err error, file io.Reader) error {
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	_, damaged := io.CopyN(io.Discard, file, mostDrained)
+	if damaged != nil && !errors.Is(damaged, io.EOF) {
+		return damaged
+	}
+	return err
 }
 
 type checkedFile struct {
-	*os.File
+	in   io.ReadCloser
+	name string
 	want File
 	hash hash.Hash
 	size int64
 }
 
 func (c *checkedFile) Read(p []byte) (int, error) {
-	n, err := c.File.Read(p)
+	n, err := c.in.Read(p)
 	c.size += int64(n)
 	_, _ = c.hash.Write(p[:n]) // never fails
 	if !errors.Is(err, io.EOF) {
 		return n, err
 	}
 	if c.size != c.want.Bytes || hex.EncodeToString(c.hash.Sum(nil)) != c.want.SHA256 {
-		return n, fmt.Errorf("the backup is damaged: %s has not the content that its manifest names; restore another backup", c.Name())
+		return n, fmt.Errorf("the backup is damaged: %s has not the content that its manifest names; restore another backup", c.name)
 	}
 	return n, err
 }
 
-// WriteTo hides that of the file, which would bypass the check.
-func (c *checkedFile) WriteTo(w io.Writer) (int64, error) {
-	return io.Copy(w, struct{ io.Reader }{c})
-}
+func (c *checkedFile) Close() error { return c.in.Close() }
 
 // restoreFile copies a file of a backup to a path that must not exist.
 func (r *restoring) restoreFile(ctx context.Context, f File, to string) error {
 	if err := step(ctx, "restore "+f.Name); err != nil {
 		return err
 	}
-	in, err := checked(r.folder, f)
+	in, err := r.files.checked(ctx, r.folder, f)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package backup
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,13 +27,15 @@ const (
 	imagesPart = "images"
 	// imageListName is the list of the images of a run, an [image] a line.
 	imageListName = "images.ndjson"
-	partSuffix    = ".part" // of images that are being copied
+	// imagesFolder is the folder of the images in a backup.
+	imagesFolder = "images/"
 	// checkedIn is in how many runs all images of a backup are read: a disk may have damaged them, and a run that
 	// read all would take as long as the first.
 	checkedIn = 10
 )
 
-// image is a file in the images of a backup, and its media type.
+// image is a file in the images of a backup, and its media type. The file of one that is encrypted begins with a
+// line that has its key.
 type image struct {
 	File
 	Type string `json:"type"`
@@ -90,14 +94,14 @@ func (r *run) copyImages(ctx context.Context, p *Part) (err error) {
 			return err
 		}
 	}
-	known, err := r.knownImages()
+	known, err := r.knownImages(ctx)
 	if err != nil {
 		return err
 	}
 	if r.before != nil && r.before.part(imagesPart) != nil {
 		p.Checked = (r.before.part(imagesPart).Checked + 1) % checkedIn
 	}
-	out, err := create(ctx, r.folder, imageListName)
+	out, err := r.files.of(p).begin(ctx, r.folder, imageListName)
 	if err != nil {
 		return err
 	}
@@ -124,29 +128,36 @@ func (r *run) copyImages(ctx context.Context, p *Part) (err error) {
 	return err
 }
 
-// knownImages are those of the backup that this run replaces.
-func (r *run) knownImages() (map[string]image, error) {
+// knownImages are those of the backup that this run replaces, which are there, and can be used again.
+func (r *run) knownImages(ctx context.Context) (map[string]image, error) {
 	known := map[string]image{}
-	if r.before == nil || r.before.part(imagesPart) == nil {
+	if r.before == nil || r.before.part(imagesPart) == nil || !slices.Equal(r.before.EncryptedTo, r.m.EncryptedTo) {
 		return known, nil
 	}
-	err := eachImage(filepath.Join(r.dir, r.before.ID), r.before.part(imagesPart), func(i image) error {
-		known[i.Name] = i
+	there := map[string]int64{}
+	err := r.files.each(ctx, imagesFolder, true, func(name string, size int64) error { there[name] = size; return nil })
+	if err != nil {
+		return nil, err
+	}
+	err = r.files.eachImage(ctx, r.before.ID+"/", r.before.part(imagesPart), func(i image) error {
+		size, ok := there[r.files.named(i.Name)]
+		if ok && size == i.Bytes {
+			known[i.Name] = i
+		}
 		return nil
 	})
 	return known, err
 }
 
-// image returns an image of the backup, which it copies unless it is there; those of one share are also read. nil means
-// that the store has it no more.
+// image returns an image of the backup, which it copies unless it is there; those of one share are also read. nil
+// means that the store has it no more.
 func (r *run) image(ctx context.Context, store media.Store, key string, known map[string]image, share int) (*image, error) {
-	if !filepath.IsLocal(filepath.FromSlash(key)) {
+	if !isImageKey(key) {
 		return nil, fmt.Errorf("the image %q has a name that no file can have", key)
 	}
-	folder := filepath.Join(r.dir, imagesName)
-	info, err := os.Stat(filepath.Join(folder, filepath.FromSlash(key)))
-	old, ok := known[key]
-	if err == nil && ok && info.Size() == old.Bytes && (shareOf(old.SHA256) != share || r.whole(ctx, folder, old.File)) {
+	name := r.files.imageName(key)
+	old, ok := known[name]
+	if ok && (shareOf(old.SHA256) != share || r.whole(ctx, old.File)) {
 		return &old, nil
 	}
 	in, err := store.Open(ctx, key)
@@ -157,20 +168,21 @@ func (r *run) image(ctx context.Context, store media.Store, key string, known ma
 		return nil, err
 	}
 	defer func() { _ = in.Close() }()
-	out, err := create(ctx, folder, key+partSuffix)
+	out, err := r.files.begin(ctx, imagesFolder, name)
 	if err != nil {
 		return nil, err
 	}
-	_, err = io.Copy(out, &paced{ctx: ctx, pace: r.pace, r: in})
+	if r.files.sealed() {
+		_, err = io.WriteString(out, key+"\n")
+	}
+	if err == nil {
+		_, err = io.Copy(out, &paced{ctx: ctx, pace: r.pace, r: in})
+	}
 	f, err := out.finish(err)
 	if err != nil {
 		return nil, err
 	}
-	if err := step(ctx, "copied an image"); err != nil {
-		return nil, err
-	}
-	f.Name = key
-	return &image{f, in.ContentType()}, os.Rename(out.path, filepath.Join(folder, filepath.FromSlash(key)))
+	return &image{f, in.ContentType()}, step(ctx, "copied an image")
 }
 
 // shareOf returns the share of the images in which one with this hash is.
@@ -182,9 +194,15 @@ func shareOf(sum string) int {
 	return int(n % checkedIn)
 }
 
-// whole reports whether a file can be read and has the content that is known of it.
-func (r *run) whole(ctx context.Context, folder string, f File) bool {
-	in, err := checked(folder, f)
+// whole reports whether an image of the backup can be read and has the stored content that is known of it. A bucket
+// checks by itself what it stores, and to read it costs.
+func (r *run) whole(ctx context.Context, f File) bool {
+	f.Name = r.files.named(f.Name)
+	if r.files.path(imagesFolder+f.Name) == "" {
+		return true
+	}
+	plain := files{place: r.files.place}
+	in, err := plain.checked(ctx, imagesFolder, f)
 	if err != nil {
 		return false
 	}
@@ -192,10 +210,15 @@ func (r *run) whole(ctx context.Context, folder string, f File) bool {
 	return errors.Join(err, in.Close()) == nil
 }
 
+// isImageKey reports whether a backup can have an image with this key.
+func isImageKey(key string) bool {
+	return filepath.IsLocal(filepath.FromSlash(key)) && !strings.Contains(key, "\n")
+}
+
 // eachImage calls do for each image in the list of a run.
-func eachImage(folder string, p *Part, do func(image) error) error {
-	for _, f := range p.Files {
-		in, err := checked(folder, f)
+func (f *files) eachImage(ctx context.Context, folder string, p *Part, do func(image) error) error {
+	for _, list := range p.Files {
+		in, err := f.of(p).checked(ctx, folder, list)
 		if err != nil {
 			return err
 		}
@@ -205,8 +228,8 @@ func eachImage(folder string, p *Part, do func(image) error) error {
 			if err = lines.Decode(&i); err != nil {
 				break
 			}
-			if !filepath.IsLocal(filepath.FromSlash(i.Name)) {
-				err = fmt.Errorf("%s: the image %q has a name that no file can have", f.Name, i.Name)
+			if !isImageKey(i.Name) {
+				err = fmt.Errorf("%s: the image %q has a name that no file can have", list.Name, i.Name)
 			}
 			if err == nil {
 				err = do(i)
@@ -215,12 +238,30 @@ func eachImage(folder string, p *Part, do func(image) error) error {
 				break
 			}
 		}
-		_ = in.Close()
 		if !errors.Is(err, io.EOF) {
-			return err
+			return errors.Join(because(ctx, err, in), in.Close())
 		}
+		_ = in.Close()
 	}
 	return nil
+}
+
+// readImage returns the key and the content of an image of the backup.
+func (f *files) readImage(ctx context.Context, i image, at pace) (key string, data []byte, err error) {
+	in, err := f.checked(ctx, imagesFolder, i.File)
+	if err != nil {
+		return "", nil, err
+	}
+	data, err = io.ReadAll(&paced{ctx: ctx, pace: at, r: in})
+	if err = errors.Join(err, in.Close()); err != nil || !f.sealed() {
+		return i.Name, data, err
+	}
+	line, data, _ := bytes.Cut(data, []byte("\n"))
+	key = string(line)
+	if !isImageKey(key) || f.imageName(key) != i.Name {
+		return "", nil, fmt.Errorf("the backup is damaged: %s has another image; restore another backup", f.shown(imagesFolder+f.named(i.Name)))
+	}
+	return key, data, nil
 }
 
 // cleanImages removes the images that are not in the list of this run. A run without a list leaves all.
@@ -230,28 +271,19 @@ func (r *run) cleanImages(ctx context.Context) error {
 		return nil
 	}
 	keep := map[string]bool{}
-	err := eachImage(r.folder, p, func(i image) error { keep[filepath.FromSlash(i.Name)] = true; return nil })
+	err := r.files.eachImage(ctx, r.folder, p, func(i image) error { keep[r.files.named(i.Name)] = true; return nil })
 	if err != nil {
 		return err
 	}
-	folder := filepath.Join(r.dir, imagesName)
-	err = filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			return err
-		}
-		name, err := filepath.Rel(folder, path)
-		if err != nil || keep[name] {
-			return err
+	return r.files.each(ctx, imagesFolder, true, func(name string, _ int64) error {
+		if keep[name] {
+			return nil
 		}
 		if err := step(ctx, "remove an image"); err != nil {
 			return err
 		}
-		return os.Remove(path)
+		return r.files.remove(ctx, imagesFolder+name)
 	})
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
 }
 
 // images puts the images of a backup into the store, except those that it has.
@@ -267,10 +299,10 @@ func (r *restoring) images(ctx context.Context, p *Part, dataDir string) (err er
 	}
 	there := map[string]bool{}
 	for _, key := range keys {
-		there[key] = true
+		there[r.files.imageName(key)] = true
 	}
 	var done int64
-	return eachImage(r.folder, p, func(i image) error {
+	return r.files.eachImage(ctx, r.folder, p, func(i image) error {
 		done++
 		r.opts.progress(p.Name, done, p.Count)
 		if there[i.Name] {
@@ -279,19 +311,10 @@ func (r *restoring) images(ctx context.Context, p *Part, dataDir string) (err er
 		if err := step(ctx, "restore an image"); err != nil {
 			return err
 		}
-		data, err := r.readImage(ctx, i)
+		key, data, err := r.files.readImage(ctx, i, r.pace)
 		if err != nil {
 			return err
 		}
-		return store.Put(ctx, i.Name, media.File{Type: i.Type, Data: data})
+		return store.Put(ctx, key, media.File{Type: i.Type, Data: data})
 	})
-}
-
-func (r *restoring) readImage(ctx context.Context, i image) ([]byte, error) {
-	in, err := checked(filepath.Join(r.dir, imagesName), i.File)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = in.Close() }()
-	return io.ReadAll(&paced{ctx: ctx, pace: r.pace, r: in})
 }

@@ -1,12 +1,15 @@
-// Package backup copies everything that a configuration's servers store into a directory while they run,
-// restores it, and compares what is stored with such a copy.
+// Package backup copies everything that a configuration's servers store into a directory or a bucket while they
+// run, restores it, and compares what is stored with such a copy.
 //
-// A backup's directory has
+// A backup's place has
 //
-//	freshet-backup   marks the directory, and is locked by the process that writes
+//	freshet-backup   marks the place, and is locked by the process that writes
 //	manifest.json    what the backup consists of; written last, replaced by the next backup
 //	<id>/            the files of one run, with progress.json until the run is finished
 //	images/          the images of posts, which following runs keep
+//
+// If it is encrypted, the files of runs and the images end in .age, but for the list of the images; the images
+// have other names, and begin with a line that has their own.
 //
 // A run that was interrupted has no effect on the backup that the manifest describes. The next one
 // continues it. docs/decisions/backup.md says why it is so.
@@ -17,19 +20,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/freshet/freshet/configs"
-	"github.com/freshet/freshet/dedup/journal"
 )
 
 // Format is the version of the format of backups.
 const Format = 1
 
-// The names of files in a backup's directory.
+// The names of files in the place of a backup.
 const (
 	markName     = "freshet-backup"
 	manifestName = "manifest.json"
@@ -45,7 +46,12 @@ type Manifest struct {
 	Started  time.Time `json:"started"`
 	Finished time.Time `json:"finished,omitzero"`
 	Stores   Stores    `json:"stores"`
-	Parts    []Part    `json:"parts"` // in the order in which they were made
+	// EncryptedTo are the recipients to whom the files are encrypted; none if they are not. Sizes and hashes are
+	// then those of the encrypted files.
+	EncryptedTo []string `json:"encrypted_to,omitempty"`
+	// Settings is a hash of the settings and recipients of a run that is not finished.
+	Settings string `json:"settings,omitempty"`
+	Parts    []Part `json:"parts"` // in the order in which they were made
 }
 
 // Stores says what keeps what, as [configs.Config.Stores] does.
@@ -76,7 +82,9 @@ type Part struct {
 	Time  time.Time `json:"time"`            // when its copy began: what was stored before is in it
 	Count int64     `json:"count"`           // of rows, documents, files, impressions' days or images
 	Bytes int64     `json:"bytes"`           // of its files
-	Files []File    `json:"files,omitempty"` // in the directory of the run
+	Files []File    `json:"files,omitempty"` // in the folder of the run
+	// Details is the file of the tables and sequences of a part that is encrypted.
+	Details *File `json:"details,omitempty"`
 	// Tables are the rows of each table or index.
 	Tables map[string]Table `json:"tables,omitempty"`
 	Schema int              `json:"schema,omitempty"` // the version of the tables
@@ -129,66 +137,77 @@ func storesOf(cfg configs.Config) Stores {
 // ErrUnfinished means that a directory has no finished backup.
 var ErrUnfinished = errors.New("the backup is not finished")
 
-// ReadManifest returns the manifest of the backup in a directory. The error says what to do.
-func ReadManifest(dir string) (*Manifest, error) {
-	m, err := readManifest(filepath.Join(dir, manifestName))
+// ReadManifest returns the manifest of the backup at an address, as it is stored. The error says what to do.
+func ReadManifest(ctx context.Context, address string) (*Manifest, error) {
+	at, err := placeOf(address)
+	if err != nil {
+		return nil, err
+	}
+	return manifestOf(ctx, at)
+}
+
+func manifestOf(ctx context.Context, at place) (*Manifest, error) {
+	m, err := readManifest(ctx, at, manifestName)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return m, err
+	}
+	mark, err := at.open(ctx, markName)
 	switch {
 	case err == nil:
-		return m, nil
+		_ = mark.Close()
+		return nil, fmt.Errorf("%s: %w: it has no %s, which is written last; run freshet backup %s again, which continues it", at.shown(""), ErrUnfinished, manifestName, at.shown(""))
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	}
-	if _, err := os.Stat(filepath.Join(dir, markName)); err == nil {
-		return nil, fmt.Errorf("%s: %w: it has no %s, which is written last; run freshet backup %s again, which continues it", dir, ErrUnfinished, manifestName, dir)
-	}
-	return nil, fmt.Errorf("%s is not a backup: it has no %s; name the directory that was given to freshet backup", dir, manifestName)
+	return nil, fmt.Errorf("%s is not a backup: it has no %s; name the directory or address that was given to freshet backup", at.shown(""), manifestName)
 }
 
-func readManifest(path string) (*Manifest, error) {
-	data, err := os.ReadFile(path)
+func readManifest(ctx context.Context, at place, name string) (*Manifest, error) {
+	in, err := at.open(ctx, name)
 	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(in)
+	if err = errors.Join(err, in.Close()); err != nil {
 		return nil, err
 	}
 	var m Manifest
 	if err := json.Unmarshal(data, &m); err != nil || m.Format == 0 {
-		return nil, fmt.Errorf("%s is damaged: %w; restore another backup", path, errors.Join(err, errors.New("it does not describe a backup")))
+		return nil, fmt.Errorf("%s is damaged: %w; restore another backup", at.shown(name), errors.Join(err, errors.New("it does not describe a backup")))
 	}
 	if m.Format > Format {
-		return nil, fmt.Errorf("%s: this backup was made by freshet %s in format %d, and this version reads up to format %d: use that version or a later one", path, m.Freshet, m.Format, Format)
+		return nil, fmt.Errorf("%s: this backup was made by freshet %s in format %d, and this version reads up to format %d: use that version or a later one", at.shown(name), m.Freshet, m.Format, Format)
 	}
 	return &m, nil
 }
 
-// write writes the manifest so that after a crash there is either the old file or the new one.
-func (m *Manifest) write(ctx context.Context, path string) error {
+// write writes the manifest, in a folder or as that of the place, so that after a crash there is either the old
+// file or the new one.
+func (m *Manifest) write(ctx context.Context, at place, folder, name string) error {
 	data, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
 		return err
 	}
-	return replaceFile(ctx, path, append(data, '\n'))
+	return replace(ctx, at, folder, name, append(data, '\n'))
 }
 
-func replaceFile(ctx context.Context, path string, data []byte) error {
-	temp := path + ".tmp"
-	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+// replace writes a small file so that after a crash there is either the old one or the new one.
+func replace(ctx context.Context, at place, folder, name string, data []byte) error {
+	out, err := at.create(ctx, folder+name)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Sync()
+	if _, err = out.Write(data); err == nil {
+		err = step(ctx, "replace "+name)
 	}
-	if err = errors.Join(err, f.Close()); err != nil {
+	if err != nil {
+		return errors.Join(err, out.Abort())
+	}
+	if err := out.Finish(); err != nil {
 		return err
 	}
-	if err := step(ctx, "replace "+filepath.Base(path)); err != nil {
+	if err := at.sync(folder, false); err != nil {
 		return err
 	}
-	if err := os.Rename(temp, path); err != nil {
-		return err
-	}
-	if err := journal.SyncDir(filepath.Dir(path)); err != nil {
-		return err
-	}
-	return step(ctx, "replaced "+filepath.Base(path))
+	return step(ctx, "replaced "+name)
 }

@@ -87,9 +87,9 @@ func (s *story) mix(t *testing.T, parts ...string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "mix")
 	require.NoError(t, os.CopyFS(dir, os.DirFS(s.newer)))
-	from, err := backup.ReadManifest(s.older)
+	from, err := backup.ReadManifest(t.Context(), s.older)
 	require.NoError(t, err)
-	to, err := backup.ReadManifest(dir)
+	to, err := backup.ReadManifest(t.Context(), dir)
 	require.NoError(t, err)
 	editManifest(t, dir, func(m map[string]any) {
 		all := m["parts"].([]any)

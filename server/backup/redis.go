@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -39,7 +37,7 @@ func (r *run) redis(ctx context.Context, p *Part) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, client.Close()) }()
-	if err := os.RemoveAll(filepath.Join(r.folder, "redis")); err != nil { // of an interrupted run
+	if err := r.files.remove(ctx, r.folder+"redis/"); err != nil { // of an interrupted run
 		return err
 	}
 	err = r.writeFile(ctx, p, pendingName, func(w io.Writer) error {
@@ -76,7 +74,7 @@ func (r *run) filter(ctx context.Context, client *redisOf, f redisbloom.Filter, 
 			_, _ = out.finish(errAgain) // it grew, and is copied again
 		}
 		sum = rowsum.Sum{}
-		out, err = create(ctx, r.folder, name)
+		out, err = r.files.begin(ctx, r.folder, name)
 		return err
 	}
 	err := client.CopyFilter(ctx, f, begin, func(c redisbloom.Chunk) error {
@@ -238,7 +236,7 @@ func (c *comparison) redis(ctx context.Context, p *Part) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, client.Close()) }()
-	r := &restoring{cfg: c.cfg, folder: c.folder}
+	r := &restoring{cfg: c.cfg, files: c.files, folder: c.folder}
 	there := map[string]redisbloom.Pending{}
 	if err := eachPending(ctx, client, func(p redisbloom.Pending) error { there[p.Agent] = p; return nil }); err != nil {
 		return err

@@ -22,7 +22,7 @@ type restoring struct {
 	cfg    configs.Config
 	opts   Options
 	pace   pace
-	dir    string
+	files  *files
 	folder string // of the run in the backup
 	stage  string // where the files of data_dir are until all is restored
 	m      *Manifest
@@ -37,20 +37,24 @@ type state struct {
 
 const stateName = "state.json"
 
-// Restore restores the backup of a directory into the empty stores of a configuration, while no server uses
+// Restore restores the backup at an address into the empty stores of a configuration, while no server uses
 // them. It changes nothing unless all of them are empty. data_dir gets its files at the end, all together;
 // until then, and after an error, it has only a directory that servers refuse. After an error the same call
 // continues.
-func Restore(ctx context.Context, cfg configs.Config, dir string, opts Options) (m *Manifest, err error) {
-	m, err = forConfig(cfg, dir)
+func Restore(ctx context.Context, cfg configs.Config, address string, opts Options) (m *Manifest, err error) {
+	at, err := placeOf(address)
 	if err != nil {
 		return nil, err
 	}
-	if err := apart(dir, cfg); err != nil {
+	if err := at.apart(cfg); err != nil {
+		return nil, err
+	}
+	m, from, err := forConfig(ctx, cfg, at, opts)
+	if err != nil {
 		return nil, err
 	}
 	r := &restoring{
-		cfg: cfg, opts: opts, pace: newPace(opts.Rate), dir: dir, folder: filepath.Join(dir, m.ID),
+		cfg: cfg, opts: opts, pace: newPace(opts.Rate), files: from, folder: m.ID + "/",
 		stage: filepath.Join(cfg.DataDir, datadir.Restoring), m: m,
 	}
 	lock, err := r.begin(ctx)
@@ -174,7 +178,7 @@ func (r *restoring) save(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return replaceFile(ctx, filepath.Join(r.stage, stateName), data)
+	return replace(ctx, directory(r.stage), "", stateName, data)
 }
 
 // part restores one part.
@@ -189,14 +193,14 @@ func (r *restoring) part(ctx context.Context, p *Part) error {
 	case Redis:
 		return r.redis(ctx, p)
 	case Files, Database:
-		return r.files(ctx, p)
+		return r.inDataDir(ctx, p)
 	case Settings: // for people
 	}
 	return nil
 }
 
-// files restores files of data_dir.
-func (r *restoring) files(ctx context.Context, p *Part) error {
+// inDataDir restores files of data_dir.
+func (r *restoring) inDataDir(ctx context.Context, p *Part) error {
 	var done int64
 	for _, f := range p.Files {
 		if f.Name == timelinesName {
@@ -233,11 +237,11 @@ func (r *restoring) finish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := r.durable(); err != nil {
+	if err := directory(r.stage).sync("", true); err != nil { // before the first of them is in data_dir
 		return err
 	}
 	for _, e := range entries {
-		if e.Name() == stateName || e.Name() == stateName+".tmp" {
+		if e.Name() == stateName || e.Name() == stateName+unfinished {
 			continue
 		}
 		if err := step(ctx, "move "+e.Name()); err != nil {
@@ -268,14 +272,4 @@ func (r *restoring) finish(ctx context.Context) error {
 		return err
 	}
 	return os.RemoveAll(done)
-}
-
-// durable makes the names of all restored files durable, before the first of them is in data_dir.
-func (r *restoring) durable() error {
-	return filepath.WalkDir(r.stage, func(path string, e fs.DirEntry, err error) error {
-		if err != nil || !e.IsDir() {
-			return err
-		}
-		return journal.SyncDir(path)
-	})
 }

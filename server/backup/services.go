@@ -103,7 +103,7 @@ func (p *pacedWriter) Write(b []byte) (int, error) {
 
 // writeFile writes a file of a part by a function that gets a paced writer to it.
 func (r *run) writeFile(ctx context.Context, p *Part, name string, write func(io.Writer) error) error {
-	out, err := create(ctx, r.folder, name)
+	out, err := r.files.begin(ctx, r.folder, name)
 	if err != nil {
 		return err
 	}
@@ -129,10 +129,10 @@ func (r *restoring) readFile(ctx context.Context, p *Part, name string, do func(
 	if err := step(ctx, "read "+name); err != nil {
 		return err
 	}
-	in, err := checked(r.folder, *f)
+	in, err := r.files.checked(ctx, r.folder, *f)
 	if err != nil {
 		return err
 	}
-	err = do(&paced{ctx: ctx, pace: r.pace, r: in})
+	err = because(ctx, do(&paced{ctx: ctx, pace: r.pace, r: in}), in)
 	return errors.Join(err, in.Close())
 }

@@ -269,7 +269,7 @@ func TestServicesDifferences(t *testing.T) {
 
 	// A database that is damaged in the backup is not restored in part.
 	third := services(t)
-	m, err := backup.ReadManifest(dir)
+	m, err := backup.ReadManifest(t.Context(), dir)
 	require.NoError(t, err)
 	path := filepath.Join(dir, m.ID, "postgres", "posts.copy")
 	rows, err := os.ReadFile(path)
@@ -303,7 +303,7 @@ func TestBackupOfAPartRefused(t *testing.T) {
 		_, err := backup.Make(t.Context(), part, filepath.Join(dir, name), backup.Options{}, time.Now)
 		require.ErrorContains(t, err, "the servers over these stores use "+name)
 		require.ErrorContains(t, err, "the environment of the servers")
-		_, err = backup.ReadManifest(filepath.Join(dir, name))
+		_, err = backup.ReadManifest(t.Context(), filepath.Join(dir, name))
 		require.Error(t, err)
 	}
 	makeBackup(t, cfg, filepath.Join(dir, "whole"))

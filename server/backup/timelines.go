@@ -59,7 +59,7 @@ func (r *run) timelines(ctx context.Context, from timelineReader, p *Part) error
 	if err != nil {
 		return err
 	}
-	out, err := create(ctx, r.folder, timelinesName)
+	out, err := r.files.begin(ctx, r.folder, timelinesName)
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (c *comparison) timelines(ctx context.Context, p *Part, from timelineReader
 		if f.Name != timelinesName {
 			continue
 		}
-		list, err := readList(c.folder, f)
+		list, err := readList(ctx, c.files, c.folder, f)
 		if err != nil {
 			return err
 		}
@@ -97,8 +97,8 @@ func (c *comparison) timelines(ctx context.Context, p *Part, from timelineReader
 	return nil
 }
 
-func readList(folder string, f File) (list []timeline, err error) {
-	in, err := checked(folder, f)
+func readList(ctx context.Context, from *files, folder string, f File) (list []timeline, err error) {
+	in, err := from.checked(ctx, folder, f)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package backup
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path"
@@ -13,21 +14,26 @@ import (
 	"github.com/freshet/freshet/server/overview"
 )
 
-// forConfig returns the manifest of a backup whose stores are those of a configuration.
-func forConfig(cfg configs.Config, dir string) (*Manifest, error) {
-	m, err := ReadManifest(dir)
+// forConfig returns the manifest of a backup whose stores are those of a configuration, and its files, which can
+// be read.
+func forConfig(ctx context.Context, cfg configs.Config, at place, opts Options) (*Manifest, *files, error) {
+	m, err := manifestOf(ctx, at)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := m.check(); err != nil {
-		return nil, fmt.Errorf("%s: %w; restore another backup", filepath.Join(dir, manifestName), err)
+		return nil, nil, fmt.Errorf("%s: %w; restore another backup", at.shown(manifestName), err)
 	}
+	from := &files{place: at, recipients: m.EncryptedTo, own: opts.Identities}
 	here := storesOf(cfg)
 	if m.Stores != here {
-		return nil, fmt.Errorf("the backup in %s is of items in %s, impressions in %s and posts in %s, and this configuration has items in %s, impressions in %s and posts in %s: use the configuration of the servers that were backed up, see %s/%s/%s",
-			dir, m.Stores.Items, m.Stores.Impressions, m.Stores.Posts, here.Items, here.Impressions, here.Posts, dir, m.ID, settingsName)
+		return nil, nil, fmt.Errorf("the backup in %s is of items in %s, impressions in %s and posts in %s, and this configuration has items in %s, impressions in %s and posts in %s: use the configuration of the servers that were backed up, see %s",
+			at.shown(""), m.Stores.Items, m.Stores.Impressions, m.Stores.Posts, here.Items, here.Impressions, here.Posts, at.shown(from.named(m.ID+"/"+settingsName)))
 	}
-	return m, m.fits(cfg, dir)
+	if err := from.unseal(ctx, m); err != nil {
+		return nil, nil, err
+	}
+	return m, from, m.fits(cfg, at)
 }
 
 // errManifest is wrapped by errors that say why a manifest cannot be that of a backup.
@@ -46,7 +52,11 @@ func (m *Manifest) check() error {
 			return fmt.Errorf("%w: it has the part %.80q twice", errManifest, p.Name)
 		}
 		parts[p.Name] = true
-		for _, f := range p.Files {
+		named := p.Files
+		if p.Details != nil {
+			named = append(slices.Clone(named), *p.Details)
+		}
+		for _, f := range named {
 			switch {
 			case !filepath.IsLocal(filepath.FromSlash(f.Name)) || path.Clean(f.Name) != f.Name:
 				return fmt.Errorf("%w: it names the file %.200q, which is not within the backup", errManifest, f.Name)
@@ -63,8 +73,8 @@ func (m *Manifest) check() error {
 
 // fits returns an error unless a manifest has all that servers with this configuration store, and nothing that
 // this version would ignore.
-func (m *Manifest) fits(cfg configs.Config, dir string) error {
-	wanted, err := (&run{cfg: cfg, dir: dir}).parts()
+func (m *Manifest) fits(cfg configs.Config, at place) error {
+	wanted, err := (&run{cfg: cfg}).parts()
 	if err != nil {
 		return err
 	}
@@ -73,9 +83,9 @@ func (m *Manifest) fits(cfg configs.Config, dir string) error {
 		switch {
 		case p == nil && (w.kind == Images || mayLack(cfg, w.name)): // left out, or made by an older version
 		case p == nil:
-			return fmt.Errorf("%s: %w: it lacks the part %s; restore another backup", filepath.Join(dir, manifestName), errManifest, w.name)
+			return fmt.Errorf("%s: %w: it lacks the part %s; restore another backup", at.shown(manifestName), errManifest, w.name)
 		case p.Kind != w.kind:
-			return fmt.Errorf("%s: %w: the part %s is of the kind %.80q, not %s; restore another backup", filepath.Join(dir, manifestName), errManifest, w.name, p.Kind, w.kind)
+			return fmt.Errorf("%s: %w: the part %s is of the kind %.80q, not %s; restore another backup", at.shown(manifestName), errManifest, w.name, p.Kind, w.kind)
 		}
 	}
 	for i := range m.Parts {

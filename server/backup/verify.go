@@ -15,7 +15,6 @@ import (
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/internal/sqlitefile"
 	"github.com/freshet/freshet/server/datadir"
-	"github.com/freshet/freshet/social/media"
 	socialsqlite "github.com/freshet/freshet/social/sqlite"
 	"github.com/freshet/freshet/social/sqlstore"
 )
@@ -36,7 +35,7 @@ const mostDifferences = 50
 type comparison struct {
 	cfg    configs.Config
 	opts   Options
-	dir    string
+	files  *files
 	folder string
 	Comparison
 }
@@ -52,15 +51,19 @@ func (c *comparison) differ(format string, args ...any) {
 // Verify compares what the stores of a configuration have with a backup, and changes nothing: the rows of
 // each table, the impressions, the images, and timelines of random agents. No server may use the stores
 // meanwhile, nor may one have used them since they were restored. Differences are no error.
-func Verify(ctx context.Context, cfg configs.Config, dir string, opts Options) (*Comparison, error) {
-	m, err := forConfig(cfg, dir)
+func Verify(ctx context.Context, cfg configs.Config, address string, opts Options) (*Comparison, error) {
+	at, err := placeOf(address)
+	if err != nil {
+		return nil, err
+	}
+	m, from, err := forConfig(ctx, cfg, at, opts)
 	if err != nil {
 		return nil, err
 	}
 	if _, err := os.Stat(filepath.Join(cfg.DataDir, datadir.Restoring)); err == nil {
 		return nil, datadir.ErrRestoring
 	}
-	c := &comparison{cfg: cfg, opts: opts, dir: dir, folder: filepath.Join(dir, m.ID), Comparison: Comparison{Manifest: m}}
+	c := &comparison{cfg: cfg, opts: opts, files: from, folder: m.ID + "/", Comparison: Comparison{Manifest: m}}
 	for i := range m.Parts {
 		if err := c.part(ctx, &m.Parts[i]); err != nil {
 			return nil, fmt.Errorf("compare %s: %w", m.Parts[i].Name, err)
@@ -81,7 +84,7 @@ func (c *comparison) part(ctx context.Context, p *Part) error {
 	case Images:
 		return c.images(ctx, p)
 	case Files:
-		return c.files(ctx, p)
+		return c.inDataDir(ctx, p)
 	case Postgres:
 		return c.postgres(ctx, p)
 	case Elasticsearch:
@@ -150,10 +153,14 @@ func (c *comparison) tables(p *Part, found map[string]Table) {
 	}
 }
 
-// files compares files of data_dir.
-func (c *comparison) files(ctx context.Context, p *Part) error {
-	for _, want := range p.Files {
-		got, err := describe(ctx, c.cfg.DataDir, want.Name)
+// inDataDir compares files of data_dir.
+func (c *comparison) inDataDir(ctx context.Context, p *Part) error {
+	for _, f := range p.Files {
+		want, err := c.files.content(ctx, c.folder, f)
+		if err != nil {
+			return err
+		}
+		got, err := describe(ctx, filepath.Join(c.cfg.DataDir, filepath.FromSlash(want.Name)), want.Name)
 		switch {
 		case errors.Is(err, os.ErrNotExist):
 			c.differ("%s is missing", filepath.Join(c.cfg.DataDir, want.Name))
@@ -183,7 +190,7 @@ func (c *comparison) images(ctx context.Context, p *Part) (err error) {
 	if err != nil {
 		return err
 	}
-	there := map[string]bool{}
+	there := map[string]string{} // keys, by the names of files
 	if store != nil {
 		defer func() { err = errors.Join(err, store.Close()) }()
 		keys, err := store.Keys(ctx, math.MaxInt)
@@ -191,37 +198,28 @@ func (c *comparison) images(ctx context.Context, p *Part) (err error) {
 			return err
 		}
 		for _, key := range keys {
-			there[key] = true
+			there[c.files.imageName(key)] = key
 		}
 	}
-	return eachImage(c.folder, p, func(i image) error {
+	return c.files.eachImage(ctx, c.folder, p, func(i image) error {
 		c.Images++
 		c.opts.progress(p.Name, c.Images, p.Count)
-		if !there[i.Name] {
-			c.differ("the image %s is missing", i.Name)
+		key, want, err := c.files.readImage(ctx, i, pace{})
+		if err != nil {
+			return err
+		}
+		if there[i.Name] == "" {
+			c.differ("the image %s is missing", key)
 			return nil
 		}
-		return c.image(ctx, store, i)
+		in, err := store.Open(ctx, key)
+		if err != nil {
+			return err
+		}
+		got, err := io.ReadAll(in)
+		if !bytes.Equal(got, want) {
+			c.differ("the image %s is not that of the backup", key)
+		}
+		return errors.Join(err, in.Close())
 	})
-}
-
-// image compares one image with its copy.
-func (c *comparison) image(ctx context.Context, store media.Store, i image) error {
-	in, err := store.Open(ctx, i.Name)
-	if err != nil {
-		return err
-	}
-	got, err := io.ReadAll(in)
-	if err = errors.Join(err, in.Close()); err != nil {
-		return err
-	}
-	copied, err := checked(filepath.Join(c.dir, imagesName), i.File)
-	if err != nil {
-		return err
-	}
-	want, err := io.ReadAll(copied)
-	if err == nil && !bytes.Equal(got, want) {
-		c.differ("the image %s is not that of the backup", i.Name)
-	}
-	return errors.Join(err, copied.Close())
 }

@@ -1,19 +1,24 @@
 package s3
 
 import (
+	"context"
 	"errors"
 	"io"
 )
 
-// reader reads an object with one request, and one more after each seek to another offset.
+// reader reads an object with one request, and one more after each seek to another offset, or after a connection
+// was cut. It never mixes two versions of an object.
 type reader struct {
+	ctx  context.Context                       //nolint:containedctx // of the requests
 	from func(at int64) (io.ReadCloser, error) // reads from an offset to the end
 	size int64
 	kind string
+	etag string
 
 	body io.ReadCloser // nil if none is open
 	at   int64         // offset in the file of the next Read
 	pos  int64         // offset in the file of body
+	cuts int           // connections that were cut since the last byte
 }
 
 // Read implements [media.Reader].
@@ -34,6 +39,14 @@ func (r *reader) Read(p []byte) (int, error) {
 	n, err := r.body.Read(p)
 	r.at += int64(n)
 	r.pos = r.at
+	if n > 0 {
+		r.cuts = 0
+	}
+	if err != nil && r.at < r.size && r.cuts < tries && r.ctx.Err() == nil {
+		r.cuts++
+		_ = r.Close() // the next Read continues with another request
+		return n, nil
+	}
 	return n, err
 }
 

@@ -16,10 +16,11 @@ const (
 	ofClock  = "the clocks of this machine and of the store differ; correct them (NTP)"
 	ofKeys   = "the store refuses the credentials; correct AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
 	ofToken  = "the credentials have expired; renew them, or let the machine's role be asked with &machine_role=true"
-	ofBucket = "there is no such bucket; create it, or correct media.url"
-	ofRegion = "the bucket is in another region; correct region= in media.url"
-	ofPath   = "if the store has the bucket in the path of requests, as MinIO and Garage do, and not in the host name, add &use_path_style=true to media.url"
+	ofBucket = "there is no such bucket; create it, or correct the address"
+	ofRegion = "the bucket is in another region; correct region= in the address"
+	ofPath   = "if the store has the bucket in the path of requests, as MinIO and Garage do, and not in the host name, add &use_path_style=true to the address"
 	ofRights = "these credentials may not do this; docs/operations.md lists the rights that Freshet needs"
+	ofChange = "the object was replaced while it was read; try again"
 )
 
 // authorities say where the certificate of an authority belongs.
@@ -31,7 +32,8 @@ var remedies = map[string]string{
 	"ExpiredToken": ofToken, "InvalidToken": ofToken, "TokenRefreshRequired": ofToken,
 	"NoSuchBucket":                 ofBucket,
 	"AuthorizationHeaderMalformed": ofRegion, "PermanentRedirect": ofRegion, "IllegalLocationConstraintException": ofRegion,
-	"AccessDenied": ofRights, "AllAccessDisabled": ofRights, "AccountProblem": ofRights,
+	"PreconditionFailed": ofChange,
+	"AccessDenied":       ofRights, "AllAccessDisabled": ofRights, "AccountProblem": ofRights,
 }
 
 // explained is the function of that name. Where the bucket is a part of the host name of a store of another

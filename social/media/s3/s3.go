@@ -1,4 +1,5 @@
-// Package s3 is a [media.Store] in a bucket of Amazon S3 or of an S3-compatible store.
+// Package s3 is a [media.Store] in a bucket of Amazon S3 or of an S3-compatible store. Backups use its objects,
+// too (objects.go).
 package s3
 
 import (
@@ -74,6 +75,14 @@ func (s *Store) Put(ctx context.Context, key string, f media.File) error {
 
 // Open implements [media.Store].
 func (s *Store) Open(ctx context.Context, key string) (media.Reader, error) {
+	r, err := s.open(ctx, key)
+	if err != nil {
+		return nil, err // not a reader that is nil
+	}
+	return r, nil
+}
+
+func (s *Store) open(ctx context.Context, key string) (*reader, error) {
 	body, info, _, err := s.client.GetObject(ctx, s.bucket, s.prefix+key, minio.GetObjectOptions{})
 	if minio.ToErrorResponse(err).Code == minio.NoSuchKey {
 		return nil, fmt.Errorf("no such image file: %w: %w", feed.ErrNotFound, err)
@@ -82,9 +91,12 @@ func (s *Store) Open(ctx context.Context, key string) (media.Reader, error) {
 		return nil, s.explained(err)
 	}
 	return &reader{
-		body: body, size: info.Size, kind: info.ContentType,
+		ctx: ctx, body: body, size: info.Size, kind: info.ContentType, etag: info.ETag,
 		from: func(at int64) (io.ReadCloser, error) {
 			var part minio.GetObjectOptions
+			if info.ETag != "" {
+				_ = part.SetMatchETag(info.ETag) // fails only if it is empty
+			}
 			if err := part.SetRange(at, info.Size-1); err != nil {
 				return nil, err
 			}
