@@ -34,6 +34,7 @@ func TestOpenAPIGeneratorRulesFindBreaches(t *testing.T) {
 	}{
 		{"typed enum", `{"type":"string","enum":["a"]}`, nil},
 		{"enum", `{"enum":["a"]}`, []string{": an enum or const without a type"}},
+		{"empty value", `{"type":"string","enum":["a",""]}`, []string{": an empty value in an enum, for which Kotlin has no name"}},
 		{"const", `{"items":{"const":0}}`, []string{"/items: an enum or const without a type"}},
 		{"integer", `{"type":"integer"}`, []string{": an integer without format: int64"}},
 		{"narrow integer", `{"type":"integer","format":"int32"}`, []string{": an integer without format: int64"}},
@@ -121,10 +122,13 @@ func brokenRules(where string, node any) []string {
 
 func brokenBySchema(where string, schema map[string]any) []string {
 	var broken []string
-	_, enum := schema["enum"]
+	values, enum := schema["enum"].([]any)
 	_, constant := schema["const"]
 	if (enum || constant) && schema["type"] == nil {
 		broken = append(broken, where+": an enum or const without a type")
+	}
+	if slices.Contains(values, any("")) {
+		broken = append(broken, where+": an empty value in an enum, for which Kotlin has no name")
 	}
 	text, _ := schema["description"].(string)
 	if strings.Contains(text, "](") {
