@@ -100,6 +100,7 @@ var parts = []part{
 	{"timeline", Services, allServices, (*bench).timelineServices},
 	{"posts", Services, allServices, (*bench).postsServices},
 	{"crowd", Services, allServices, (*bench).crowdServices},
+	{"connected", Services, allServices, (*bench).connectedServices},
 	{"streams", Embedded, nothing, (*bench).streamsEmbedded},
 	{"streams", Services, allServices, (*bench).streamsServices},
 	{"live", Embedded, nothing, (*bench).liveEmbedded},

@@ -27,13 +27,16 @@ type client struct {
 	body []byte
 }
 
-func dial(ctx context.Context, addr string) (*client, error) {
+func dial(ctx context.Context, addr string) (*client, error) { return dialSized(ctx, addr, 64<<10) }
+
+// dialSized is dial with the size of the buffer for answers.
+func dialSized(ctx context.Context, addr string, buffer int) (*client, error) {
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, "tcp", addr)
 	if err != nil {
 		return nil, err
 	}
-	return &client{conn: conn, in: bufio.NewReaderSize(conn, 64<<10)}, nil
+	return &client{conn: conn, in: bufio.NewReaderSize(conn, buffer)}, nil
 }
 
 // post requests the agent's next page and returns the body, which is valid until the next call.

@@ -91,12 +91,17 @@ func (c *client) publish(author string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	return published(body)
+}
+
+// published returns the id of a post from the answer to its publication.
+func published(body []byte) (string, error) {
 	var answer struct {
 		Data struct {
 			ID string `json:"id"`
 		} `json:"data"`
 	}
-	err = json.Unmarshal(body, &answer)
+	err := json.Unmarshal(body, &answer)
 	return answer.Data.ID, err
 }
 

@@ -33,7 +33,7 @@ func TestMeasurementsPerService(t *testing.T) {
 		"Elasticsearch": {bench{services: meter{elastic: some.elastic}}, embedded},
 		"PostgreSQL":    {bench{services: meter{postgres: all.postgres}}, embedded},
 		"the first two": {bench{services: some}, two},
-		"all":           {bench{services: all}, append([]string{"timeline services", "posts services", "crowd services", "streams services", "live services"}, two...)},
+		"all":           {bench{services: all}, append([]string{"timeline services", "posts services", "crowd services", "connected services", "streams services", "live services"}, two...)},
 		"the binary":    {bench{o: Options{Executable: "freshet"}}, append([]string{"start embedded"}, embedded...)},
 	} {
 		var measured []string
@@ -111,7 +111,7 @@ func TestServicesDown(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	assert.Equal(t, []string{"load_more", "refresh", "dedup", "ingest", "start", "timeline", "posts", "crowd", "streams", "live"}, Parts())
+	assert.Equal(t, []string{"load_more", "refresh", "dedup", "ingest", "start", "timeline", "posts", "crowd", "connected", "streams", "live"}, Parts())
 	require.NoError(t, Options{}.WithDefaults().Validate())
 	require.ErrorContains(t, Options{Only: []string{"dedupe"}}.Validate(), `no part "dedupe"; the parts are load_more,`)
 	require.ErrorContains(t, Options{Items: []int{5000, 10}}.Validate(), "at least 1000, not 10")

@@ -26,7 +26,7 @@ go build -C "$root" -o "$work/" ./cmd/freshet
 go build -C "$root/bench" -o "$work/" ./cmd/freshet-bench
 mkdir "$work/tmp"
 case ${1:-} in
-  load | prove) ;; # load calls a server that is already running, and prove runs its own
+  load | prove | cost) ;; # load calls a server that is already running, prove runs its own, and cost only computes
   *) set -- --freshet "$work/freshet" "$@" ;;
 esac
 TMPDIR=$work/tmp "$work/freshet-bench" "$@"

@@ -25,7 +25,20 @@ type Adapter struct {
 	// OwesPublic is set for systems that promise every public post to every reader. All systems owe
 	// a reader the posts of those whom the reader follows.
 	OwesPublic bool
+	// Lacks are the notions that the system does not have. Calls that need them are not made, and
+	// what is owed by them alone is not counted.
+	Lacks []Notion
 }
+
+// Notion is a part of a feed that a system may lack.
+type Notion string
+
+// The notions.
+const (
+	Follows   Notion = "follows"
+	Blocks    Notion = "blocks"
+	Audiences Notion = "posts for followers" // all posts are public
+)
 
 // Place is where a system runs. Names that it creates must contain Name, so that they can be
 // removed.

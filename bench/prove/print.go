@@ -22,16 +22,26 @@ func figure(format string, of func(Column) float64) func(Column) string {
 	return func(c Column) string { return fmt.Sprintf(format, of(c)) }
 }
 
+// owed is count for what only systems can miss that owe entries to readers.
+func owed(of func(Column) int64) func(Column) string {
+	return func(c Column) string {
+		if c.OwesNothing {
+			return "n/a"
+		}
+		return fmt.Sprint(of(c))
+	}
+}
+
 // rows are the lines of the table.
 var rows = []row{
 	{"shown twice within seven days", count(func(c Column) int64 { return c.Repeated })},
 	{"  and the answer says it may", count(func(c Column) int64 { return c.RepeatedMarked })},
-	{"lost: never shown", count(func(c Column) int64 { return c.Lost })},
-	{"  may be in an unanswered call", count(func(c Column) int64 { return c.LostUnanswered })},
+	{"lost: never shown", owed(func(c Column) int64 { return c.Lost })},
+	{"  may be in an unanswered call", owed(func(c Column) int64 { return c.LostUnanswered })},
 	{"shown to who may not see it", count(func(c Column) int64 { return c.Leaked })},
 	{"  and the answer says it may", count(func(c Column) int64 { return c.LeakedMarked })},
 	{"pages later than a second", count(func(c Column) int64 { return c.Late })},
-	{"empty pages though more", count(func(c Column) int64 { return c.Empty })},
+	{"empty pages though more", owed(func(c Column) int64 { return c.Empty })},
 	{"calls refused or given up", count(func(c Column) int64 { return c.Errors })},
 	{"calls not made: too many wait", count(func(c Column) int64 { return c.NotMade })},
 	{"pages", count(func(c Column) int64 { return c.Pages })},
@@ -80,6 +90,9 @@ func (c Column) describe(w io.Writer) {
 	if c.Disclaims != "" {
 		fmt.Fprintf(w, "  It does not claim to promise: %s\n", c.Disclaims)
 	}
+	if len(c.Lacks) > 0 {
+		fmt.Fprintf(w, "  It has no %s: calls that need them were not made\n", lackings(c.Lacks))
+	}
 	for _, text := range slices.Sorted(maps.Keys(c.ErrorTexts)) {
 		fmt.Fprintf(w, "  %d × %s\n", c.ErrorTexts[text], text)
 	}
@@ -89,6 +102,15 @@ func (c Column) describe(w io.Writer) {
 			fmt.Fprintf(w, "      %s\n", shorten(call))
 		}
 	}
+}
+
+// lackings lists notions in a sentence.
+func lackings(all []Notion) string {
+	texts := make([]string, len(all))
+	for i, n := range all {
+		texts[i] = string(n)
+	}
+	return strings.Join(texts, ", no ")
 }
 
 // shorten cuts a long line for the terminal; JSON has all of it.

@@ -44,7 +44,7 @@ func Serve(ctx context.Context, argument string, kinds map[string]func(context.C
 // and started again. Its methods may be called concurrently, Restart once at a time.
 type Process struct {
 	URL   string // http://host:port
-	child Child
+	child *Child // nil for a program that is not ours
 	cmd   []string
 	ready string // path that answers 200 once it serves
 	log   string // file
@@ -65,14 +65,23 @@ func StartProcess(ctx context.Context, command []string, kind, log, ready string
 	if err != nil {
 		return nil, err
 	}
-	p := &Process{URL: "http://" + addr, child: Child{Kind: kind, Addr: addr, Spec: text}, cmd: command, ready: ready, log: log}
+	p := &Process{URL: "http://" + addr, child: &Child{Kind: kind, Addr: addr, Spec: text}, cmd: command, ready: ready, log: log}
 	return p, p.start(ctx)
 }
 
-// Restart kills it as kill -9 does, and starts it with a clock that is ahead.
+// StartProgram starts a program that serves HTTP at an address, and returns once the path ready
+// answers 200. What it logs is appended to a file. Its clock is the machine's.
+func StartProgram(ctx context.Context, command []string, addr, log, ready string) (*Process, error) {
+	p := &Process{URL: "http://" + addr, cmd: command, ready: ready, log: log}
+	return p, p.start(ctx)
+}
+
+// Restart kills it as kill -9 does, and starts it with a clock that is ahead, if it is ours.
 func (p *Process) Restart(ctx context.Context, ahead time.Duration) error {
 	p.Kill()
-	p.child.Ahead = ahead
+	if p.child != nil {
+		p.child.Ahead = ahead
+	}
 	return p.start(ctx)
 }
 
@@ -98,16 +107,20 @@ func (p *Process) ID() int {
 }
 
 func (p *Process) start(ctx context.Context) error {
-	text, err := json.Marshal(p.child)
-	if err != nil {
-		return err
+	args := p.cmd[1:len(p.cmd):len(p.cmd)]
+	if p.child != nil {
+		text, err := json.Marshal(p.child)
+		if err != nil {
+			return err
+		}
+		args = append(args, string(text))
 	}
 	log, err := os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = log.Close() }()
-	cmd := exec.CommandContext(context.WithoutCancel(ctx), p.cmd[0], append(p.cmd[1:len(p.cmd):len(p.cmd)], string(text))...)
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), p.cmd[0], args...)
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.Env = ownEnvironment()
 	if err := cmd.Start(); err != nil {

@@ -1,11 +1,13 @@
 package prove
 
 import (
+	"context"
 	"encoding/json"
 	"encoding/xml"
 	"io"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -115,4 +117,52 @@ func TestReportPrinted(t *testing.T) {
 	var again Report
 	require.NoError(t, json.Unmarshal([]byte(out.String()), &again))
 	assert.Equal(t, *r, again)
+}
+
+// TestNotionsLacking judges a feed without follows, blocks and posts for followers: no call needs them,
+// and nothing is owed to anybody.
+func TestNotionsLacking(t *testing.T) {
+	t.Parallel()
+	a := newMemory("loses at a restart")
+	var poor *without
+	start := a.Start
+	a.Start = func(ctx context.Context, p Place) (System, error) {
+		sys, err := start(ctx, p)
+		poor = &without{System: sys}
+		return poor, err
+	}
+	a.Lacks = []Notion{Follows, Blocks, Audiences}
+	c, err := Run(t.Context(), short(), a, Place{}, nil, io.Discard)
+	require.NoError(t, err)
+	assert.Zero(t, poor.asked.Load())
+	assert.True(t, c.Kept(), "%+v", c.Findings)
+	assert.True(t, c.OwesNothing)
+	assert.Positive(t, c.Entries)
+	var out strings.Builder
+	require.NoError(t, (&Report{Columns: []Column{c}}).Print(&out))
+	assert.Regexp(t, `lost: never shown +n/a\n`, out.String())
+	assert.Contains(t, out.String(), "It has no follows, no blocks, no posts for followers:")
+}
+
+// without counts the calls that need what it lacks.
+type without struct {
+	System
+	asked atomic.Int64
+}
+
+func (w *without) Follow(context.Context, int, string, string, bool) error {
+	w.asked.Add(1)
+	return nil
+}
+
+func (w *without) Block(context.Context, int, string, string, bool) error {
+	w.asked.Add(1)
+	return nil
+}
+
+func (w *without) Publish(ctx context.Context, server int, p Post) error {
+	if p.Followers {
+		w.asked.Add(1)
+	}
+	return w.System.Publish(ctx, server, p)
 }

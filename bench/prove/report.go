@@ -20,10 +20,13 @@ type Report struct {
 
 // Column is the result of one system.
 type Column struct {
-	Adapter   string `json:"adapter"`
-	About     string `json:"about"`
-	Disclaims string `json:"disclaims,omitempty"`
-	Skipped   string `json:"skipped,omitempty"` // why it did not run
+	Adapter   string   `json:"adapter"`
+	About     string   `json:"about"`
+	Disclaims string   `json:"disclaims,omitempty"`
+	Skipped   string   `json:"skipped,omitempty"` // why it did not run
+	Lacks     []Notion `json:"lacks,omitempty"`
+	// OwesNothing means that the system promises no reader any entry, so that none is lost.
+	OwesNothing bool `json:"owes_nothing,omitempty"`
 
 	Repeated       int64 `json:"repeated"`        // entries shown again within seven days
 	RepeatedMarked int64 `json:"repeated_marked"` // likewise, by answers that say so

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,6 +21,7 @@ type Redis interface {
 type run struct {
 	o     Options
 	sys   System
+	lacks []Notion
 	model *model
 	redis Redis
 	start time.Time
@@ -35,13 +37,14 @@ type run struct {
 
 // Run starts an adapter at a place, and judges it.
 func Run(ctx context.Context, o Options, a Adapter, p Place, redis Redis, progress io.Writer) (Column, error) {
-	column := Column{Adapter: a.Name, About: a.About, Disclaims: a.Disclaims}
+	column := Column{Adapter: a.Name, About: a.About, Disclaims: a.Disclaims, Lacks: a.Lacks}
+	column.OwesNothing = !a.OwesPublic && slices.Contains(a.Lacks, Follows)
 	sys, err := a.Start(ctx, p)
 	if err != nil {
 		return column, fmt.Errorf("%s: start: %w", a.Name, err)
 	}
 	r := &run{
-		o: o, sys: sys, model: newModel(a.OwesPublic), redis: redis, start: time.Now(), out: progress, tally: newTally(),
+		o: o, sys: sys, lacks: a.Lacks, model: newModel(a.OwesPublic), redis: redis, start: time.Now(), out: progress, tally: newTally(),
 		down: make([]atomic.Bool, sys.Servers()), ahead: make([]atomic.Int64, sys.Servers()),
 	}
 	err = r.judge(ctx)

@@ -9,6 +9,9 @@ import (
 
 // publish publishes a post.
 func (r *run) publish(ctx context.Context, s step, p Post) error {
+	if slices.Contains(r.lacks, Audiences) {
+		p.Followers = false
+	}
 	m := r.model
 	e := &entry{Post: p, published: span{r.now(), never}, deleted: span{never, never}}
 	m.mu.Lock()
@@ -70,6 +73,13 @@ func (r *run) delete(ctx context.Context, s step) error {
 // relate changes a follow or a block, unless it is as wanted already, or another change between
 // the two agents is under way.
 func (r *run) relate(ctx context.Context, s step) error {
+	needs := Follows
+	if s.kind == block || s.kind == unblock {
+		needs = Blocks
+	}
+	if slices.Contains(r.lacks, needs) {
+		return nil
+	}
 	two := pair{min(s.a, s.b), max(s.a, s.b)}
 	if _, busy := r.pairs.LoadOrStore(two, true); busy {
 		return nil
@@ -81,7 +91,7 @@ func (r *run) relate(ctx context.Context, s step) error {
 	}
 	on := s.kind == follow || s.kind == block
 	call := r.sys.Follow
-	if s.kind == block || s.kind == unblock {
+	if needs == Blocks {
 		call = r.sys.Block
 	}
 	tries := r.persist(ctx, s, func(ctx context.Context, server int) error { return call(ctx, server, s.a, s.b, on) })

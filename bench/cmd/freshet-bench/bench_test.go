@@ -60,6 +60,7 @@ func TestBenchUsage(t *testing.T) {
 		"the half must be even, odd or all":         {"--quality", ".", ".", "--half", "third"},
 		"--also speed=2":                            {"--quality", ".", ".", "--also", "speed=2"},
 		`there is no "rival"; there are embedded`:   {"prove", "--adapters", "rival"},
+		"--gorse: ":                                 {"prove", "--gorse", "/nowhere/gorse-in-one"},
 		"--agents must be at least 4":               {"prove", "--agents", "3"},
 	} {
 		var out, errs strings.Builder

@@ -28,7 +28,7 @@ func TestDocumentedFlagsExist(t *testing.T) {
 			for _, m := range invocation.FindAllStringSubmatch(string(text), -1) {
 				found++
 				root := newMeasureCommand()
-				root.AddCommand(newLoadCommand(), newProveCommand())
+				root.AddCommand(newLoadCommand(), newProveCommand(), newCostCommand())
 				cmd, rest, err := root.Find(strings.Fields(strings.ReplaceAll(m[1], "\\\n", " ")))
 				require.NoError(t, err, "%s: %s", path, m[0])
 				for _, word := range rest {

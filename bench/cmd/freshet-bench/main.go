@@ -1,6 +1,6 @@
 // Command freshet-bench measures Freshet: by default the documented promises, each next to its
 // baseline; with --simulate days of traffic against the formulas; with load the behaviour of a
-// running server under load.
+// running server under load; with cost the servers and the money that a load takes.
 //
 //	scripts/bench.sh --help
 package main
@@ -33,7 +33,7 @@ type usageError struct{ error }
 // command line is invalid.
 func run(ctx context.Context, args []string, out, errs io.Writer) int {
 	root := newMeasureCommand()
-	root.AddCommand(newLoadCommand(), newProveCommand(), newServerCommand())
+	root.AddCommand(newLoadCommand(), newProveCommand(), newCostCommand(), newServerCommand())
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.SetArgs(args)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/freshet/freshet/bench/prove"
 	"github.com/freshet/freshet/bench/prove/freshet"
+	"github.com/freshet/freshet/bench/prove/gorse"
 	"github.com/freshet/freshet/bench/prove/handwritten"
 	"github.com/freshet/freshet/bench/prove/stores"
 )
@@ -25,10 +27,14 @@ const serverCommand = "prove-server"
 // kinds are the servers that serverCommand runs.
 var kinds = map[string]func(context.Context, prove.Child) error{freshet.Kind: freshet.Serve, handwritten.Kind: handwritten.Serve}
 
-// adapters are the systems that prove judges, in the order of the columns.
-func adapters() []prove.Adapter {
-	return []prove.Adapter{freshet.Embedded(), freshet.Services(), freshet.Closed(), handwritten.Adapter()}
+// adapters are the systems that prove judges, in the order of the columns. The path is that of
+// gorse-in-one, "" for none.
+func adapters(path string) []prove.Adapter {
+	return []prove.Adapter{freshet.Embedded(), freshet.Services(), freshet.Closed(), handwritten.Adapter(), gorse.Adapter(path)}
 }
+
+// rivals are the adapters that are not Freshet.
+var rivals = []string{handwritten.Kind, gorse.Name}
 
 // errBroken makes the command exit with code 1 after the report is printed.
 var errBroken = errors.New("Freshet repeated, lost or leaked entries; see above")
@@ -37,6 +43,7 @@ var errBroken = errors.New("Freshet repeated, lost or leaked entries; see above"
 type proveFlags struct {
 	options  prove.Options
 	adapters []string
+	gorse    string
 	json     string
 	html     string
 	redis    string
@@ -48,7 +55,8 @@ type proveFlags struct {
 func (f *proveFlags) add(flags *pflag.FlagSet) {
 	f.options = prove.Defaults()
 	o := &f.options
-	flags.StringSliceVar(&f.adapters, "adapters", nil, "systems to judge: "+strings.Join(names(adapters()), ", ")+" (default all that can run)")
+	flags.StringSliceVar(&f.adapters, "adapters", nil, "systems to judge: "+strings.Join(names(adapters("")), ", ")+" (default all that can run)")
+	flags.StringVar(&f.gorse, "gorse", "", "path of the program gorse-in-one, for the adapter gorse")
 	flags.DurationVar(&o.For, "for", o.For, "how long each system is under load")
 	flags.Uint64Var(&o.Seed, "seed", o.Seed, "the same seed makes the same calls")
 	flags.Float64Var(&o.Rate, "rate", o.Rate, "calls a second, nine reads for each write")
@@ -121,7 +129,7 @@ func (f *proveFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	for _, c := range report.Columns {
-		if c.Adapter != handwritten.Kind && c.Skipped == "" && !c.Kept() {
+		if !slices.Contains(rivals, c.Adapter) && c.Skipped == "" && !c.Kept() {
 			return errBroken
 		}
 	}
@@ -142,14 +150,22 @@ func (f *proveFlags) writePage(report *prove.Report) error {
 
 // chosen returns the adapters of --adapters.
 func (f *proveFlags) chosen() ([]prove.Adapter, error) {
-	all := adapters()
+	if f.gorse != "" {
+		if _, err := exec.LookPath(f.gorse); err != nil {
+			return nil, fmt.Errorf("--gorse: %w", err)
+		}
+	}
+	all := adapters(f.gorse)
 	for _, name := range f.adapters {
 		if !slices.Contains(names(all), name) {
 			return nil, fmt.Errorf("--adapters: there is no %q; there are %s", name, strings.Join(names(all), ", "))
 		}
 	}
 	return slices.DeleteFunc(all, func(a prove.Adapter) bool {
-		return len(f.adapters) > 0 && !slices.Contains(f.adapters, a.Name)
+		if len(f.adapters) == 0 {
+			return a.Name == gorse.Name && f.gorse == ""
+		}
+		return !slices.Contains(f.adapters, a.Name)
 	}), nil
 }
 
