@@ -103,7 +103,8 @@ func (c *crowd) connectedStep(ctx context.Context, percent int, length time.Dura
 			return r, false, err
 		}
 	}
-	if n := t.times.TotalCount(); n > 0 {
+	n := t.times.TotalCount()
+	if n > 0 {
 		r.Cases = append(r.Cases, total{name: deletedEverywhere, turn: t, rates: []float64{float64(n)}}.measured())
 	}
 	return r, kept, nil
@@ -113,7 +114,8 @@ func (c *crowd) connectedStep(ctx context.Context, percent int, length time.Dura
 func (r *Result) addMissed(step Result, rate float64) {
 	for _, t := range targets {
 		name := fmt.Sprintf("%s, p%.0f ≤ %d ms", t.kind, t.q, t.most.Milliseconds())
-		if _, before := r.figure(name); before {
+		_, before := r.figure(name)
+		if before {
 			continue
 		}
 		for _, c := range step.Cases {

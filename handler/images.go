@@ -188,7 +188,8 @@ func (c *call) readForm(u *imageUpload, limit, most int, other func(*multipart.P
 		if err != nil {
 			return nil, c.badForm(body, limit, err)
 		}
-		switch image := part.FormName() == "image"; {
+		image := part.FormName() == "image"
+		switch {
 		case image && len(files) == most:
 			err = feed.Errorf(feed.ErrRule, "too many images: the form may have no more than %d", most)
 		case image:

@@ -279,7 +279,8 @@ func (w *world) recover(t *testing.T, s *server, agent string, answer engine.Ans
 // impressions of other servers: it knows only its own latest pages.
 func (w *world) mayWithoutRedis(s *server, before map[string]shown, it feed.Item) bool {
 	for _, key := range keys(it) {
-		if at, was := before[key].by[s]; was && w.clock.Now().Sub(at) < 12*time.Hour {
+		at, was := before[key].by[s]
+		if was && w.clock.Now().Sub(at) < 12*time.Hour {
 			return false
 		}
 	}

@@ -117,7 +117,8 @@ func (f *files) unseal(ctx context.Context, m *Manifest) error {
 		}
 		var d details
 		data, err := io.ReadAll(in)
-		if err = errors.Join(err, in.Close()); err == nil {
+		err = errors.Join(err, in.Close())
+		if err == nil {
 			err = json.Unmarshal(data, &d)
 		}
 		if err != nil {

@@ -253,7 +253,8 @@ func (f *files) readImage(ctx context.Context, i image, at pace) (key string, da
 		return "", nil, err
 	}
 	data, err = io.ReadAll(&paced{ctx: ctx, pace: at, r: in})
-	if err = errors.Join(err, in.Close()); err != nil || !f.sealed() {
+	err = errors.Join(err, in.Close())
+	if err != nil || !f.sealed() {
 		return i.Name, data, err
 	}
 	line, data, _ := bytes.Cut(data, []byte("\n"))

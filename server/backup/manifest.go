@@ -168,7 +168,8 @@ func readManifest(ctx context.Context, at place, name string) (*Manifest, error)
 		return nil, err
 	}
 	data, err := io.ReadAll(in)
-	if err = errors.Join(err, in.Close()); err != nil {
+	err = errors.Join(err, in.Close())
+	if err != nil {
 		return nil, err
 	}
 	var m Manifest

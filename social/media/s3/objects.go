@@ -65,7 +65,8 @@ func (s *Store) Swap(ctx context.Context, name string, data []byte, etag string)
 		o.SetMatchETag(etag)
 	}
 	got, err := put(o)
-	switch refused := minio.ToErrorResponse(err); {
+	refused := minio.ToErrorResponse(err)
+	switch {
 	case refused.StatusCode == http.StatusPreconditionFailed, refused.StatusCode == http.StatusConflict, refused.Code == minio.NoSuchKey:
 		return "", fmt.Errorf("%w: %w", ErrChanged, err)
 	case refused.StatusCode == http.StatusNotImplemented:
