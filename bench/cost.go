@@ -179,7 +179,7 @@ func (p Plan) rates() ([]string, map[string]float64) {
 	}
 }
 
-// Estimate is what a plan takes.
+// Estimate has the servers and the money that a plan takes.
 type Estimate struct {
 	Cores    map[string]float64 // busy, by process
 	Machines map[string]int     // Freshet and Elasticsearch servers, Redis masters, PostgreSQL primaries

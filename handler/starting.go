@@ -29,7 +29,7 @@ func NewStarting(timeout time.Duration) *Starting {
 	return &Starting{timeout: timeout, metrics: promhttp.Handler(), opened: make(chan struct{})}
 }
 
-// pendingPart is what a start waits for: a dependency, as it is called in /readyz, and why.
+// pendingPart is a dependency that a start waits for, as it is called in /readyz, and why.
 type pendingPart struct{ dependency, why string }
 
 // WaitFor sets what the server now waits for: the name of the dependency, as in /readyz, and if it is

@@ -36,11 +36,11 @@ var uses = map[string]map[string]use{
 		"Unblock": writes, "Unfollow": writes, "Unlike": writes, "Unmute": writes, "Withdraw": writes,
 
 		"Author": asks, "Cards": asks, "CardsOf": asks, "CircleFor": asks, "CirclePosts": asks, "CirclesOf": asks, "Followers": asks, "Following": asks,
-		"Blocked": asks, "Grid": asks, "Invited": asks, "Members": asks, "Muted": asks, "Pull": asks, "Replies": asks, "Ping": neither,
+		"Blocked": asks, "Grid": asks, "Invited": asks, "Members": asks, "ErasedAgents": neither, "Muted": asks, "Pull": asks, "Replies": asks, "Ping": neither,
 	},
 	"Engine": {
 		"EditProfile": writes, "Feed": writes, "ForgetLearned": writes, "Liked": writes, "React": writes, "RemoveProfile": writes, "Seen": writes, "Unliked": writes,
-		"Explain": reads, "HiddenWith": reads, "Learned": neither, "Profile": reads, "Ranking": neither, "Related": asks, "Muted": asks,
+		"Explain": reads, "HiddenWith": reads, "Learned": neither, "Profile": reads, "LastErased": neither, "Ranking": neither, "Related": asks, "Muted": asks,
 	},
 	"Ingest":   {"Read": writes, "ReadNewer": writes, "Counts": writes, "Patch": writes},
 	"Items":    {"Remove": writes, "Docs": reads},

@@ -33,6 +33,13 @@ func (w *world) anyFeed() feed.Name {
 	return all[w.rnd.IntN(len(all))]
 }
 
+// inAnyFeed returns a request for a page of any feed.
+func (w *world) inAnyFeed(agent string) engine.Request {
+	r := w.request(agent)
+	r.Feed = w.anyFeed()
+	return r
+}
+
 // exists reports whether there is such a feed.
 func (w *world) exists(name feed.Name) bool {
 	_, stored := w.feeds[name]

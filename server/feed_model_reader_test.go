@@ -282,7 +282,7 @@ func (w *world) burst(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range all {
 		d := &all[i]
-		d.server, d.request = w.anyServer(), w.request(fmt.Sprintf("u_%d", i%2))
+		d.server, d.request = w.anyServer(), w.inAnyFeed(fmt.Sprintf("u_%d", i%2))
 		wg.Go(func() { d.answer, d.err = d.server.feed.Feed(t.Context(), d.request) })
 	}
 	wg.Wait()

@@ -96,7 +96,7 @@ func (w *world) step(t *testing.T) {
 	switch n := w.rnd.IntN(100); {
 	case n < 45:
 		agent, _ := w.anyReader()
-		w.call(t, w.anyServer(), w.request(agent))
+		w.call(t, w.anyServer(), w.inAnyFeed(agent))
 	case n < 50:
 		w.burst(t)
 	case n < 57:

@@ -277,7 +277,7 @@ type reader struct {
 	scopes  map[feed.Name]map[string]shown // what each named feed has shown, as shown
 }
 
-// flow is what is known of a session.
+// flow has the facts known of a session.
 type flow struct {
 	more    bool // the last answer had has_more, and nothing has changed since
 	changed bool // items, mutes or feeds changed since the last page, or another feed has shown some of it
@@ -315,6 +315,5 @@ func (w *world) request(agent string) engine.Request {
 		w.calls++
 		r.RequestID = fmt.Sprintf("call-%d", w.calls)
 	}
-	r.Feed = w.anyFeed()
 	return r
 }

@@ -75,7 +75,7 @@ func (f *files) imageName(key string) string {
 	return name[:2] + "/" + name
 }
 
-// details are what the manifest of an encrypted backup has not, but a file of each part: sums of rows would say
+// details are in a file of each part of an encrypted backup, and not in its manifest: sums of rows would say
 // whether a table has certain rows.
 type details struct {
 	Tables    map[string]Table `json:"tables,omitempty"`

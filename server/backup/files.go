@@ -100,7 +100,7 @@ type output struct {
 	name      string
 }
 
-// stored is what is stored of an [output].
+// stored counts and hashes the stored form of an [output].
 type stored struct {
 	upload
 	hash hash.Hash

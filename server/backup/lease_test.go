@@ -121,10 +121,11 @@ func TestLeaseLost(t *testing.T) {
 		held, release, err := l.take(t.Context(), silent)
 		require.NoError(t, err)
 		store.set(s3.ErrChanged, true) // stored, and said to be refused
-		time.Sleep(10 * renewEvery)
+		const between = time.Second    // puts each change between two renewals
+		time.Sleep(10*renewEvery + between)
 		require.NoError(t, held.Err())
 		store.set(down, false)
-		time.Sleep(leaseFor / 2)
+		time.Sleep(leaseFor/2 - 2*between)
 		store.set(nil, false)
 		time.Sleep(leaseFor)
 		require.NoError(t, held.Err(), "a short outage is none")
