@@ -33,10 +33,14 @@ type target struct {
 
 // targets are those of the analysis of costs in the design of timelines.
 var targets = []target{
-	{"page", 50, 10 * time.Millisecond}, {"page", 99, 50 * time.Millisecond},
-	{"publish", 50, 5 * time.Millisecond}, {"publish", 99, 20 * time.Millisecond},
-	{deletedEverywhere, 50, 100 * time.Millisecond}, {deletedEverywhere, 99, 500 * time.Millisecond},
-	{"unfollow", 50, 50 * time.Millisecond}, {"unfollow", 99, 200 * time.Millisecond},
+	{"page", 50, 10 * time.Millisecond},
+	{"page", 99, 50 * time.Millisecond},
+	{"publish", 50, 5 * time.Millisecond},
+	{"publish", 99, 20 * time.Millisecond},
+	{deletedEverywhere, 50, 100 * time.Millisecond},
+	{deletedEverywhere, 99, 500 * time.Millisecond},
+	{"unfollow", 50, 50 * time.Millisecond},
+	{"unfollow", 99, 200 * time.Millisecond},
 }
 
 // deletedEverywhere is the time from a delete until the post is in no list, by the queue's record.

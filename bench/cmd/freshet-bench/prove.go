@@ -28,9 +28,9 @@ const serverCommand = "prove-server"
 var kinds = map[string]func(context.Context, prove.Child) error{freshet.Kind: freshet.Serve, handwritten.Kind: handwritten.Serve}
 
 // adapters are the systems that prove judges, in the order of the columns. The path is that of
-// gorse-in-one, "" for none.
-func adapters(path string) []prove.Adapter {
-	return []prove.Adapter{freshet.Embedded(), freshet.Services(), freshet.Closed(), handwritten.Adapter(), gorse.Adapter(path)}
+// gorse-in-one, "" for none, and its version.
+func adapters(path, version string) []prove.Adapter {
+	return []prove.Adapter{freshet.Embedded(), freshet.Services(), freshet.Closed(), handwritten.Adapter(), gorse.Adapter(path, version)}
 }
 
 // rivals are the adapters that are not Freshet.
@@ -55,7 +55,7 @@ type proveFlags struct {
 func (f *proveFlags) add(flags *pflag.FlagSet) {
 	f.options = prove.Defaults()
 	o := &f.options
-	flags.StringSliceVar(&f.adapters, "adapters", nil, "systems to judge: "+strings.Join(names(adapters("")), ", ")+" (default all that can run)")
+	flags.StringSliceVar(&f.adapters, "adapters", nil, "systems to judge: "+strings.Join(names(adapters("", "")), ", ")+" (default all that can run)")
 	flags.StringVar(&f.gorse, "gorse", "", "path of the program gorse-in-one, for the adapter gorse")
 	flags.DurationVar(&o.For, "for", o.For, "how long each system is under load")
 	flags.Uint64Var(&o.Seed, "seed", o.Seed, "the same seed makes the same calls")
@@ -113,7 +113,7 @@ func newServerCommand() *cobra.Command {
 }
 
 func (f *proveFlags) run(cmd *cobra.Command) error {
-	chosen, err := f.chosen()
+	chosen, err := f.chosen(cmd.Context())
 	if err == nil {
 		err = f.options.Validate()
 	}
@@ -149,13 +149,13 @@ func (f *proveFlags) writePage(report *prove.Report) error {
 }
 
 // chosen returns the adapters of --adapters.
-func (f *proveFlags) chosen() ([]prove.Adapter, error) {
+func (f *proveFlags) chosen(ctx context.Context) ([]prove.Adapter, error) {
 	if f.gorse != "" {
 		if _, err := exec.LookPath(f.gorse); err != nil {
 			return nil, fmt.Errorf("--gorse: %w", err)
 		}
 	}
-	all := adapters(f.gorse)
+	all := adapters(f.gorse, gorse.Version(ctx, f.gorse))
 	for _, name := range f.adapters {
 		if !slices.Contains(names(all), name) {
 			return nil, fmt.Errorf("--adapters: there is no %q; there are %s", name, strings.Join(names(all), ", "))

@@ -26,11 +26,11 @@ import (
 // Name is the name of the adapter.
 const Name = "gorse"
 
-// Adapter runs the program gorse-in-one at a path. Without one, it does not run.
-func Adapter(path string) prove.Adapter {
+// Adapter runs the program gorse-in-one of a version at a path. Without a path, it does not run.
+func Adapter(path, version string) prove.Adapter {
 	return prove.Adapter{
 		Name:  Name,
-		About: "gorse " + version(path) + " in one process with Redis and PostgreSQL; pages by /api/recommend, which writes back what it returns as read",
+		About: "gorse " + version + " in one process with Redis and PostgreSQL; pages by /api/recommend, which writes back what it returns as read",
 		Disclaims: "that two calls at the same time return different items; that a call whose answer is lost can be repeated; " +
 			"that every item is shown; a clock that is ahead was not tried",
 		Needs: func(p prove.Place) string {
@@ -47,12 +47,12 @@ func Adapter(path string) prove.Adapter {
 	}
 }
 
-// version returns what the program says of itself, or "".
-func version(path string) string {
+// Version returns which version the program at a path says it is, or "".
+func Version(ctx context.Context, path string) string {
 	if path == "" {
 		return ""
 	}
-	said, err := exec.CommandContext(context.Background(), path, "--version").Output()
+	said, err := exec.CommandContext(ctx, path, "--version").Output()
 	if err != nil {
 		return ""
 	}

@@ -32,7 +32,7 @@ func TestProveGorse(t *testing.T) {
 	o.For, o.Rate, o.Agents, o.Follows, o.Posts = 4*time.Second, 10, 10, 4, 100
 	o.Kill, o.Redis, o.Ahead, o.Hangs, o.Lost, o.Settle = 0, 0, 0, 0, 0, 5*time.Second
 	p := prove.Place{Dir: t.TempDir(), Redis: redis.Addr, Postgres: testenv.Postgres(t)}
-	c, err := prove.Run(t.Context(), o, Adapter(path), p, nil, io.Discard)
+	c, err := prove.Run(t.Context(), o, Adapter(path, Version(t.Context(), path)), p, nil, io.Discard)
 	require.NoError(t, err)
 	assert.Zero(t, c.Errors, "%v", c.ErrorTexts)
 	assert.Positive(t, c.Entries)
@@ -42,7 +42,7 @@ func TestProveGorse(t *testing.T) {
 func TestNeeds(t *testing.T) {
 	t.Parallel()
 	all := prove.Place{Redis: "127.0.0.1:1", Postgres: "postgres://localhost/x"}
-	assert.Equal(t, "--gorse names no program", Adapter("").Needs(all))
-	assert.Equal(t, "it needs Redis and PostgreSQL", Adapter("/nowhere").Needs(prove.Place{}))
-	assert.Empty(t, Adapter("/nowhere").Needs(all))
+	assert.Equal(t, "--gorse names no program", Adapter("", "").Needs(all))
+	assert.Equal(t, "it needs Redis and PostgreSQL", Adapter("/nowhere", "").Needs(prove.Place{}))
+	assert.Empty(t, Adapter("/nowhere", "").Needs(all))
 }
