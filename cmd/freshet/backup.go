@@ -41,7 +41,8 @@ func newBackupCommand() *cobra.Command {
 		if opts.Rate, err = bytesOf(cmd, *rate); err != nil {
 			return err
 		}
-		if opts.EncryptTo, err = backup.ReadRecipients(*to, *toFiles); err != nil {
+		opts.EncryptTo, err = backup.ReadRecipients(*to, *toFiles)
+		if err != nil {
 			return &usageError{cmd.CommandPath(), err}
 		}
 		bar := newPartsBar(cmd.ErrOrStderr(), "copying")

@@ -47,7 +47,8 @@ func openBucket(address string) (*bucket, error) {
 	}
 	b := &bucket{at: at, prefix: prefix, name: "s3://" + at.Host + "/" + prefix, endpoint: endpointOf(at)}
 	q.Set("prefix", prefix)
-	if b.store, err = s3.Open(&url.URL{Scheme: at.Scheme, Host: at.Host, RawQuery: q.Encode()}); err != nil {
+	b.store, err = s3.Open(&url.URL{Scheme: at.Scheme, Host: at.Host, RawQuery: q.Encode()})
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", b.name, err)
 	}
 	b.lease = lease{store: b.store, place: strings.TrimSuffix(b.name, "/")}

@@ -149,7 +149,8 @@ type unsealing struct {
 func (f *files) decrypt(ctx context.Context, from *checkedFile) (io.ReadCloser, error) {
 	u := &unsealing{ctx: ctx, files: f, from: from}
 	var err error
-	if u.Reader, err = age.Decrypt(from, f.own...); err != nil {
+	u.Reader, err = age.Decrypt(from, f.own...)
+	if err != nil {
 		return nil, errors.Join(u.explained(err), from.Close())
 	}
 	return u, nil

@@ -111,7 +111,8 @@ func (r *run) copyImages(ctx context.Context, p *Part) (err error) {
 			continue
 		}
 		var one *image
-		if one, err = r.image(ctx, store, key, known, p.Checked); err != nil {
+		one, err = r.image(ctx, store, key, known, p.Checked)
+		if err != nil {
 			break
 		}
 		if one != nil { // otherwise it was removed meanwhile

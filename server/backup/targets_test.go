@@ -401,7 +401,8 @@ func TestAddresses(t *testing.T) {
 		"s3://prefixed/?region=r":             "the images of media.url are within s3://prefixed/",
 	} {
 		c := cfg
-		switch u, err := url.Parse(address); {
+		u, err := url.Parse(address)
+		switch {
 		case err == nil && u.Host == "images":
 			c.Media.URL = "s3://images?region=r"
 		case err == nil && u.Host == "prefixed":

@@ -120,7 +120,8 @@ func (u *Upload) part() (err error) {
 		return fmt.Errorf("%s has more than %d GB, which is too much for one object", u.name, int64(mostParts)*int64(u.size)>>30)
 	}
 	if u.id == "" {
-		if u.id, err = s.client.NewMultipartUpload(u.ctx, s.bucket, u.name, minio.PutObjectOptions{}); err != nil {
+		u.id, err = s.client.NewMultipartUpload(u.ctx, s.bucket, u.name, minio.PutObjectOptions{})
+		if err != nil {
 			return explained(err)
 		}
 	}
