@@ -88,9 +88,13 @@ func parentOf(stat string) (int, bool) {
 	return parent, err == nil
 }
 
-// postgresCPU returns the CPU time of PostgreSQL's running processes. Ended ones are missing, but
-// pooled connections stay open.
+// postgresCPU returns the CPU time of PostgreSQL's processes, those included that have ended: connections
+// are replaced every few minutes.
 func postgresCPU(postmaster int) (sum time.Duration, err error) {
+	sum, err = endedCPU(postmaster)
+	if err != nil {
+		return 0, err
+	}
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return 0, err

@@ -201,6 +201,18 @@ func localElastic(ctx context.Context, client esindex.Client) (pid int, ok bool)
 
 // processCPU returns the CPU time of a process from /proc.
 func processCPU(pid int) (time.Duration, error) {
+	const user = 11 // system time follows
+	return cpuFields(pid, user)
+}
+
+// endedCPU returns the CPU time of those children of a process that have ended.
+func endedCPU(pid int) (time.Duration, error) {
+	const childrenUser = 13 // their system time follows
+	return cpuFields(pid, childrenUser)
+}
+
+// cpuFields returns the sum of a field of /proc/PID/stat after the name, and the next one.
+func cpuFields(pid, first int) (time.Duration, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return 0, err
@@ -208,11 +220,11 @@ func processCPU(pid int) (time.Duration, error) {
 	// The name, in parentheses, may contain anything; the fields after it are numbers.
 	_, after, _ := strings.Cut(string(text), ") ")
 	fields := strings.Fields(after)
-	const user, system, ticks = 11, 12, 100 // Linux reports 100 ticks per second to user space on every platform
-	if len(fields) <= system {
+	const ticks = 100 // Linux reports 100 ticks per second to user space on every platform
+	if len(fields) <= first+1 {
 		return 0, fmt.Errorf("/proc/%d/stat has %d fields", pid, len(fields))
 	}
-	u, err1 := strconv.ParseInt(fields[user], 10, 64)
-	s, err2 := strconv.ParseInt(fields[system], 10, 64)
+	u, err1 := strconv.ParseInt(fields[first], 10, 64)
+	s, err2 := strconv.ParseInt(fields[first+1], 10, 64)
 	return time.Duration(u+s) * time.Second / ticks, errors.Join(err1, err2)
 }
