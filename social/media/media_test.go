@@ -485,8 +485,14 @@ func TestPoolBounded(t *testing.T) {
 
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = processor().Make(ended, small)
-	require.ErrorIs(t, err, context.Canceled)
+	late, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
+	defer cancel()
+	for range 20 { // a free worker and the end of the context are found in any order
+		_, err = processor().Make(ended, small)
+		require.ErrorIs(t, err, context.Canceled)
+		_, err = processor().Make(late, small)
+		require.ErrorIs(t, err, context.DeadlineExceeded, "the call is late, the image is not bad")
+	}
 
 	s = NewProcessor(Config{Time: time.Nanosecond})
 	_, err = s.Make(t.Context(), small)

@@ -82,14 +82,14 @@ func (s *Processor) Make(ctx context.Context, file []byte) (Image, error) {
 		return Image{}, err
 	}
 	defer leave()
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.Time)
+	bounded, cancel := context.WithTimeout(ctx, s.cfg.Time)
 	defer cancel()
-	picture, err := k.pixels(&watched{ctx, bytes.NewReader(fit)})
+	picture, err := k.pixels(&watched{bounded, bytes.NewReader(fit)})
 	switch {
-	case errors.Is(err, context.DeadlineExceeded):
-		return Image{}, feed.Errorf(feed.ErrRule, "bad image: it takes too long to decode")
 	case ctx.Err() != nil:
 		return Image{}, ctx.Err()
+	case errors.Is(err, context.DeadlineExceeded):
+		return Image{}, feed.Errorf(feed.ErrRule, "bad image: it takes too long to decode")
 	case err != nil:
 		return Image{}, unreadable(k.name, err)
 	}
