@@ -17,7 +17,7 @@ function suspension({ suspended_until: until = 0, suspended_for: reason }: Me) {
 }
 
 /** The reader's own image, and a picker for another one. */
-function OwnImage({ client, image, changed }: { client: Session['client']; image?: string; changed: () => Promise<unknown> }) {
+function OwnImage({ client, image, changed }: { client: Session['client']; image: string | undefined; changed: () => Promise<unknown> }) {
   const [failure, setFailure] = useState('');
   const upload = ({ currentTarget: { files } }: ChangeEvent<HTMLInputElement>) => {
     if (files?.[0]) client.putAuthorImage(files[0]).then(() => { setFailure(''); return changed(); }, (error: Error) => setFailure(error.message));
