@@ -25,6 +25,9 @@ type Adapter struct {
 	// OwesPublic is set for systems that promise every public post to every reader. All systems owe
 	// a reader the posts of those whom the reader follows.
 	OwesPublic bool
+	// Sentinels is set if the servers find their Redis by [Place.Sentinels] where there are some. Other
+	// systems get a single Redis, which restarts but never fails over.
+	Sentinels bool
 	// Lacks are the notions that the system does not have. Calls that need them are not made, and
 	// what is owed by them alone is not counted.
 	Lacks []Notion
@@ -43,15 +46,20 @@ const (
 // Place is where a system runs. Names that it creates must contain Name, so that they can be
 // removed.
 type Place struct {
-	Name     string // unique to this run: lower-case letters and digits
-	Dir      string // an empty directory for its files
-	Redis    string // host:port of a Redis with the Bloom filter type, empty, for this system only; "" means none
-	Postgres string // URL of an empty schema; "" means none
-	Elastic  string // URL of Elasticsearch; "" means none
+	Name  string // unique to this run: lower-case letters and digits
+	Dir   string // an empty directory for its files
+	Redis string // host:port of a Redis with the Bloom filter type, empty, for this system only; "" means none
+	// Sentinels are host:port of the Sentinels of a master named [Master] and a replica, in place of Redis.
+	Sentinels []string
+	Postgres  string // URL of an empty schema; "" means none
+	Elastic   string // URL of Elasticsearch; "" means none
 	// Command is the program and the first arguments that run a server of an adapter in a process of
 	// its own, see [Process].
 	Command []string
 }
+
+// Master is the name by which Sentinels know the master.
+const Master = "freshet"
 
 // System is a system under test with one or more servers. Its methods are called concurrently.
 //
@@ -96,6 +104,11 @@ type System interface {
 
 	// Close ends all processes and removes what Place does not own. It is called once.
 	Close(ctx context.Context) error
+}
+
+// Counter is a system that tells how many goroutines its servers have together; 0 if unknown.
+type Counter interface {
+	Goroutines(ctx context.Context) int
 }
 
 // Call asks for a page.

@@ -12,7 +12,7 @@ import (
 )
 
 // Provide gives an adapter its place, and removes it.
-type Provide func(ctx context.Context, a Adapter, dir string) (p Place, redis Redis, remove func(context.Context) error, err error)
+type Provide func(ctx context.Context, a Adapter, dir string) (p Place, s Services, remove func(context.Context) error, err error)
 
 // All judges adapters one after the other. A failure of one is an error; one that lacks something is
 // skipped. With an error, the report has the columns so far.
@@ -38,7 +38,7 @@ func one(ctx context.Context, o Options, a Adapter, dir string, provide Provide,
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return column, err
 	}
-	place, redis, remove, err := provide(ctx, a, dir)
+	place, services, remove, err := provide(ctx, a, dir)
 	if err != nil {
 		return column, fmt.Errorf("%s: %w", a.Name, err)
 	}
@@ -56,7 +56,7 @@ func one(ctx context.Context, o Options, a Adapter, dir string, provide Provide,
 			return Column{Adapter: a.Name, About: a.About, Skipped: why}, nil
 		}
 	}
-	return Run(ctx, o, a, place, redis, progress)
+	return Run(ctx, o, a, place, services, progress)
 }
 
 // machine describes this machine in a line.

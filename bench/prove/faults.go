@@ -3,36 +3,106 @@ package prove
 import (
 	"context"
 	"fmt"
+	"os"
+	"syscall"
 	"time"
 )
 
-// faults kills servers, one after the other, and Redis, until no more calls are made.
+// schedule makes faults in turn, one after each pause.
+type schedule struct {
+	pause time.Duration
+	turn  []Fault
+	next  moment
+	made  int
+}
+
+func newSchedule(began moment, pause time.Duration, turn []Fault) *schedule {
+	s := &schedule{pause: pause, turn: turn, next: never}
+	if pause > 0 && len(turn) > 0 {
+		s.next = began + pause
+	}
+	return s
+}
+
+// faults makes those of all schedules, one at a time, until no more calls are made.
 func (r *run) faults(ctx context.Context, began moment) error {
-	kill, redis := began+r.o.Kill, began+r.o.Redis
-	if r.o.Kill <= 0 {
-		kill = never
+	kills := make([]Fault, len(r.down))
+	for server := range kills {
+		kills[server] = Fault{Do: func(ctx context.Context) error { return r.kill(ctx, server) }}
 	}
-	if r.o.Redis <= 0 || r.redis == nil {
-		redis = never
+	all := []*schedule{
+		newSchedule(began, r.o.Kill, kills),
+		newSchedule(began, r.o.Redis, r.services.Redis),
+		newSchedule(began, r.o.Every, append(r.ofServers(), r.services.Other...)),
 	}
-	for server := 0; ; {
-		next := min(kill, redis)
-		if next >= began+r.o.For || pause(ctx, next-r.now()) != nil {
+	for {
+		s := all[0]
+		for _, other := range all[1:] {
+			if other.next < s.next {
+				s = other
+			}
+		}
+		if s.next >= began+r.o.For || pause(ctx, s.next-r.now()) != nil {
 			return nil
 		}
-		var err error
-		if next == kill {
-			err = r.kill(ctx, server)
-			server = (server + 1) % len(r.down)
-			kill += r.o.Kill
-		} else {
-			err = r.restartRedis(ctx)
-			redis += r.o.Redis
-		}
+		err := r.disturb(ctx, s.turn[s.made%len(s.turn)])
 		if err != nil && ctx.Err() == nil {
 			return err
 		}
+		s.made++
+		s.next += s.pause
 	}
+}
+
+// disturb makes one fault. A service is not left broken when the load ends meanwhile.
+func (r *run) disturb(ctx context.Context, f Fault) error {
+	began := r.now()
+	if err := f.Do(context.WithoutCancel(ctx)); err != nil {
+		return fmt.Errorf("%s: %w", f.Name, err)
+	}
+	if f.Name != "" {
+		r.fault(span{began, r.now()}, f.Name)
+	}
+	return nil
+}
+
+// frozen is how long a server that is paused does nothing.
+const frozen = 3 * time.Second
+
+// ofServers are the faults of the servers, other than kills: each is paused, and gets another clock.
+func (r *run) ofServers() (all []Fault) {
+	for server := range r.down {
+		all = append(all,
+			Fault{Name: fmt.Sprintf("SIGSTOP of server %d", server), Do: func(ctx context.Context) error { return r.freeze(ctx, server) }},
+			Fault{Do: func(ctx context.Context) error { return r.jump(ctx, server) }})
+	}
+	return all
+}
+
+// freeze stops a server's process for a while, in which calls go on to reach it.
+func (r *run) freeze(ctx context.Context, server int) error {
+	ids := r.sys.Processes()
+	if len(ids) != len(r.down) {
+		return nil // it cannot be told which is which
+	}
+	process, err := os.FindProcess(ids[server])
+	if err != nil {
+		return err
+	}
+	if err := process.Signal(syscall.SIGSTOP); err != nil {
+		return err
+	}
+	_ = pause(ctx, frozen)
+	return process.Signal(syscall.SIGCONT)
+}
+
+// jump kills a server, whose clock is ahead from now on, or no longer.
+func (r *run) jump(ctx context.Context, server int) error {
+	ahead := r.o.Ahead
+	if r.ahead[server].Load() != 0 {
+		ahead = 0
+	}
+	return r.restart(ctx, server, ahead)
 }
 
 // kill restarts a server with the clock that it had; a system with one server gets the right clock.
@@ -55,15 +125,6 @@ func (r *run) restart(ctx context.Context, server int, ahead time.Duration) erro
 		return fmt.Errorf("restart server %d: %w", server, err)
 	}
 	r.fault(span{began, r.now()}, fmt.Sprintf("kill -9 of server %d, clock %v ahead afterwards", server, ahead))
-	return nil
-}
-
-func (r *run) restartRedis(ctx context.Context) error {
-	began := r.now()
-	if err := r.redis.Restart(context.WithoutCancel(ctx)); err != nil {
-		return fmt.Errorf("restart Redis: %w", err)
-	}
-	r.fault(span{began, r.now()}, "kill -9 of Redis, which starts again with its file")
 	return nil
 }
 

@@ -32,18 +32,22 @@ func (r row) Name() string { return r.name }
 
 // HTML writes the report as a page that needs nothing else: no script, no other file.
 func (r *Report) HTML(w io.Writer) error {
-	var ran []Column
-	for _, c := range r.Columns {
-		if c.Skipped == "" {
-			ran = append(ran, c)
-		}
-	}
 	return page.Execute(w, struct {
 		*Report
 		Ran  []Column
 		Rows []row
 		Day  string
-	}{r, ran, rows, r.Time.Format(time.DateOnly)})
+	}{r, r.ran(), rows, r.Time.Format(time.DateOnly)})
+}
+
+// ran returns the columns of the systems that ran.
+func (r *Report) ran() (ran []Column) {
+	for _, c := range r.Columns {
+		if c.Skipped == "" {
+			ran = append(ran, c)
+		}
+	}
+	return ran
 }
 
 // figureOf is a figure of a column in a chart.
@@ -81,6 +85,12 @@ const (
 // read, too.
 func bars(name string, columns []Column) template.HTML {
 	var b strings.Builder
+	height := drawBars(&b, name, columns)
+	return template.HTML(fmt.Sprintf(`<svg viewBox="0 0 %d %d" role="img" aria-label="%s">%s</svg>`, chartWidth, height, name, b.String())) //nolint:gosec // all texts are escaped
+}
+
+// drawBars writes them and returns their height.
+func drawBars(b *strings.Builder, name string, columns []Column) (height int) {
 	most := 1.0
 	for _, f := range charts[name] {
 		for _, c := range columns {
@@ -89,16 +99,16 @@ func bars(name string, columns []Column) template.HTML {
 	}
 	y := 0
 	for _, f := range charts[name] {
-		fmt.Fprintf(&b, `<text x="0" y="%d" class="label">%s</text>`, y+barHeight-4, template.HTMLEscapeString(f.label))
+		fmt.Fprintf(b, `<text x="0" y="%d" class="label">%s</text>`, y+barHeight-4, template.HTMLEscapeString(f.label))
 		for i, c := range columns {
 			width := f.value(c) / most * (chartWidth - labelWidth - 90)
-			fmt.Fprintf(&b, `<rect x="%d" y="%d" width="%.1f" height="%d" class="c%d"/><text x="%.1f" y="%d">%s</text>`,
+			fmt.Fprintf(b, `<rect x="%d" y="%d" width="%.1f" height="%d" class="c%d"/><text x="%.1f" y="%d">%s</text>`,
 				labelWidth, y, width, barHeight-3, i%5, labelWidth+width+6, y+barHeight-4, digits(f.value(c)))
 			y += barHeight
 		}
 		y += 10
 	}
-	return template.HTML(fmt.Sprintf(`<svg viewBox="0 0 %d %d" role="img" aria-label="%s">%s</svg>`, chartWidth, y, name, b.String())) //nolint:gosec // all texts are escaped above
+	return y
 }
 
 // digits writes a value with as many digits as a reader needs.
@@ -109,11 +119,28 @@ func digits(v float64) string {
 	return fmt.Sprintf("%.1f", v)
 }
 
+// series are figures of samples, by their titles.
+var series = map[string]func(Sample) float64{
+	"p99 of pages, ms":          func(s Sample) float64 { return s.P99 },
+	"resident, MiB":             func(s Sample) float64 { return s.Resident },
+	"goroutines":                func(s Sample) float64 { return float64(s.Goroutines) },
+	"descriptors":               func(s Sample) float64 { return float64(s.Descriptors) },
+	"keys of Redis without TTL": func(s Sample) float64 { return float64(s.KeysWithoutTTL) },
+	"stored, MiB":               func(s Sample) float64 { return s.mebibytes() },
+}
+
+// mebibytes returns the size of all tables, or files.
+func (s Stored) mebibytes() float64 {
+	var all int64
+	for _, bytes := range s.Tables {
+		all += bytes
+	}
+	return float64(all) / (1 << 20)
+}
+
 // lines draws a figure of the samples over the time of the load, a line for each column.
 func lines(name string, columns []Column) template.HTML {
-	value := map[string]func(Sample) float64{
-		"p99 of pages, ms": func(s Sample) float64 { return s.P99 }, "resident, MiB": func(s Sample) float64 { return s.Resident },
-	}[name]
+	value := series[name]
 	var until, most float64 = 1, 1
 	for _, c := range columns {
 		for _, s := range c.Samples {

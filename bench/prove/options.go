@@ -17,7 +17,8 @@ type Options struct {
 	Limit   int           // entries of a page
 
 	Kill  time.Duration // pause between two servers that are killed; 0 for none
-	Redis time.Duration // pause between two restarts of Redis, by the caller of Run; 0 for none
+	Redis time.Duration // pause between two faults of Redis, restarts and failovers in turn; 0 for none
+	Every time.Duration // pause between two of all other faults, in turn; 0 for none
 	Ahead time.Duration // how far one server's clock is ahead
 	Lost  float64       // share of answers that are lost on the way
 	Hangs float64       // share of calls whose client hangs up meanwhile
@@ -41,6 +42,8 @@ func (o Options) Validate() error {
 		return errors.New("--for and --rate must be greater than 0")
 	case o.Agents < 4 || o.Follows < 1 || o.Follows >= o.Agents:
 		return errors.New("--agents must be at least 4, and --follows from 1 to one less than that")
+	case o.Ahead > 0 && o.Settle <= o.Ahead:
+		return errors.New("--settle must be longer than --ahead: a post dated by a clock that is ahead may be shown only then")
 	case o.Limit < 1 || o.Limit > 100 || o.Posts < 0:
 		return errors.New("--limit must be from 1 to 100, and --posts not negative")
 	}

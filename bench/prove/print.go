@@ -74,6 +74,9 @@ func (r *Report) Print(w io.Writer) error {
 	}
 	fmt.Fprintln(w)
 	for _, c := range r.Columns {
+		if r.Options.Every > 0 {
+			c.overTime(w)
+		}
 		c.describe(w)
 	}
 	_, err := fmt.Fprintf(w, "\n%s; again: %s\n", r.Machine, r.Repeat)
@@ -100,6 +103,23 @@ func (c Column) describe(w io.Writer) {
 		fmt.Fprintf(w, "  %s%s: %s\n", f.Kind, map[bool]string{true: " (marked)"}[f.Marked], f.Text)
 		for _, call := range f.Calls {
 			fmt.Fprintf(w, "      %s\n", shorten(call))
+		}
+	}
+}
+
+// overTime writes the samples as a table.
+func (c Column) overTime(w io.Writer) {
+	if len(c.Samples) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "%-12s %8s %8s %8s %8s %12s %11s\n", c.Adapter, "p99, ms", "RSS, MiB", "gorout.", "descr.", "without TTL", "stored, MiB")
+	for _, s := range c.Samples {
+		fmt.Fprintf(w, "%10.0f s %8.1f %8.0f %8d %8d %12d %11.1f\n", s.Seconds, s.P99, s.Resident, s.Goroutines, s.Descriptors, s.KeysWithoutTTL, s.mebibytes())
+	}
+	last := c.Samples[len(c.Samples)-1].Tables
+	for _, name := range slices.Sorted(maps.Keys(last)) {
+		if last[name] >= 1<<20 {
+			fmt.Fprintf(w, "  %s: %.1f MiB at the end\n", name, float64(last[name])/(1<<20))
 		}
 	}
 }

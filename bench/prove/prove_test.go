@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"encoding/xml"
+	"errors"
 	"io"
 	"regexp"
 	"strings"
@@ -37,7 +38,7 @@ func TestFlawsFound(t *testing.T) {
 	} {
 		t.Run(flaw, func(t *testing.T) {
 			t.Parallel()
-			c, err := Run(t.Context(), short(), newMemory(flaw), Place{}, nil, io.Discard)
+			c, err := Run(t.Context(), short(), newMemory(flaw), Place{}, Services{}, io.Discard)
 			require.NoError(t, err)
 			counts := map[string]int64{"repeated": c.Repeated, "lost": c.Lost, "leaked": c.Leaked}
 			for name, n := range counts {
@@ -65,7 +66,7 @@ func TestMarkedApart(t *testing.T) {
 	t.Parallel()
 	o := short()
 	o.Lost, o.Hangs = 0, 0 // the retry of a degraded page gets a page that does not say so
-	c, err := Run(t.Context(), o, newMemory("degraded"), Place{}, nil, io.Discard)
+	c, err := Run(t.Context(), o, newMemory("degraded"), Place{}, Services{}, io.Discard)
 	require.NoError(t, err)
 	assert.True(t, c.Kept(), "%+v", c.Findings)
 	assert.Positive(t, c.RepeatedMarked)
@@ -110,7 +111,19 @@ func TestReportPrinted(t *testing.T) {
 	assert.NoError(t, xml.Unmarshal([]byte(strings.Join(regexp.MustCompile(`(?s)<svg.*?</svg>`).FindAllString(out.String(), 1), "")), new(struct{})))
 	assert.Contains(t, out.String(), "a &lt;b&gt;feed&lt;/b&gt;")
 	assert.NotRegexp(t, `src=|href=|<script|@import|url\(`, out.String(), "the page needs nothing else")
-	assert.Equal(t, 4, strings.Count(out.String(), "<svg"))
+	assert.Equal(t, 8, strings.Count(out.String(), "<svg"))
+
+	out.Reset()
+	require.NoError(t, r.Chart(&out))
+	require.NoError(t, xml.Unmarshal([]byte(out.String()), new(struct{})))
+	assert.Contains(t, out.String(), "one: 3 shown twice, 0 lost, 0 to the wrong reader</desc>")
+	assert.NotContains(t, out.String(), "two", "it did not run")
+
+	r.Options.Every = time.Minute
+	r.Columns[0].Samples[1].Stored = Stored{KeysWithoutTTL: 7, Tables: map[string]int64{"posts": 3 << 20}}
+	out.Reset()
+	require.NoError(t, r.Print(&out))
+	assert.Regexp(t, `2 s +4\.0 +30 +0 +0 +7 +3\.0\n  posts: 3\.0 MiB at the end`, out.String())
 
 	out.Reset()
 	require.NoError(t, r.Write(&out))
@@ -132,7 +145,7 @@ func TestNotionsLacking(t *testing.T) {
 		return poor, err
 	}
 	a.Lacks = []Notion{Follows, Blocks, Audiences}
-	c, err := Run(t.Context(), short(), a, Place{}, nil, io.Discard)
+	c, err := Run(t.Context(), short(), a, Place{}, Services{}, io.Discard)
 	require.NoError(t, err)
 	assert.Zero(t, poor.asked.Load())
 	assert.True(t, c.Kept(), "%+v", c.Findings)
@@ -165,4 +178,33 @@ func (w *without) Publish(ctx context.Context, server int, p Post) error {
 		w.asked.Add(1)
 	}
 	return w.System.Publish(ctx, server, p)
+}
+
+// TestFaultsInTurn makes all faults, each in its turn, one at a time.
+func TestFaultsInTurn(t *testing.T) {
+	t.Parallel()
+	o := short()
+	o.For, o.Rate, o.Kill, o.Redis, o.Every = 2*time.Second, 50, 0, 150*time.Millisecond, 100*time.Millisecond
+	var busy atomic.Int32
+	fault := func(name string) Fault {
+		return Fault{Name: name, Do: func(ctx context.Context) error {
+			if busy.Add(1) > 1 {
+				return errors.New("two faults at once")
+			}
+			defer busy.Add(-1)
+			return pause(ctx, time.Millisecond)
+		}}
+	}
+	s := Services{
+		Redis: []Fault{fault("restart"), fault("failover")}, Other: []Fault{fault("cut"), fault("silence")},
+		Look: func(context.Context) (Stored, error) { return Stored{KeysWithoutTTL: 3}, nil },
+	}
+	c, err := Run(t.Context(), o, newMemory(""), Place{}, s, io.Discard)
+	require.NoError(t, err)
+	made := strings.Join(c.FaultsMade, "\n")
+	for _, name := range []string{"restart", "failover", "cut", "silence", "server 0, clock 1m0s ahead", "server 1, clock 0s ahead"} {
+		assert.Contains(t, made, name)
+	}
+	assert.InDelta(t, strings.Count(made, "restart"), strings.Count(made, "failover"), 1)
+	assert.True(t, c.Kept(), "%+v", c.Findings)
 }

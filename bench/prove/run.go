@@ -11,21 +11,36 @@ import (
 	"time"
 )
 
-// Redis is the Redis of a place, which a run kills and starts again. Nil means that it stays up.
-type Redis interface {
-	// Restart kills it, and starts it again with what it had stored, down for about a second.
-	Restart(ctx context.Context) error
+// Services are what a run does to the services of a place, and looks at in them.
+type Services struct {
+	Redis []Fault // one every [Options.Redis], in turn
+	Other []Fault // one every [Options.Every], in turn, with those of the servers
+	// Look returns what is stored; nil if nobody can tell.
+	Look func(context.Context) (Stored, error)
+}
+
+// Fault breaks a service for a moment.
+type Fault struct {
+	Name string // what is done, as in "kill -9 of Redis"
+	// Do returns when it is over.
+	Do func(context.Context) error
+}
+
+// Stored is what a system has stored.
+type Stored struct {
+	KeysWithoutTTL int              `json:"keys_without_ttl"` // of Redis
+	Tables         map[string]int64 `json:"tables"`           // bytes by table, with its indexes; embedded, by file
 }
 
 // run is one adapter under load.
 type run struct {
-	o     Options
-	sys   System
-	lacks []Notion
-	model *model
-	redis Redis
-	start time.Time
-	out   io.Writer
+	o        Options
+	sys      System
+	lacks    []Notion
+	model    *model
+	services Services
+	start    time.Time
+	out      io.Writer
 
 	down    []atomic.Bool  // by server: it is being restarted
 	ahead   []atomic.Int64 // by server: how far its clock is ahead
@@ -36,7 +51,7 @@ type run struct {
 }
 
 // Run starts an adapter at a place, and judges it.
-func Run(ctx context.Context, o Options, a Adapter, p Place, redis Redis, progress io.Writer) (Column, error) {
+func Run(ctx context.Context, o Options, a Adapter, p Place, services Services, progress io.Writer) (Column, error) {
 	column := Column{Adapter: a.Name, About: a.About, Disclaims: a.Disclaims, Lacks: a.Lacks}
 	column.OwesNothing = !a.OwesPublic && slices.Contains(a.Lacks, Follows)
 	sys, err := a.Start(ctx, p)
@@ -44,7 +59,7 @@ func Run(ctx context.Context, o Options, a Adapter, p Place, redis Redis, progre
 		return column, fmt.Errorf("%s: start: %w", a.Name, err)
 	}
 	r := &run{
-		o: o, sys: sys, lacks: a.Lacks, model: newModel(a.OwesPublic), redis: redis, start: time.Now(), out: progress, tally: newTally(),
+		o: o, sys: sys, lacks: a.Lacks, model: newModel(a.OwesPublic), services: services, start: time.Now(), out: progress, tally: newTally(),
 		down: make([]atomic.Bool, sys.Servers()), ahead: make([]atomic.Int64, sys.Servers()),
 	}
 	err = r.judge(ctx)

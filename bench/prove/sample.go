@@ -1,6 +1,7 @@
 package prove
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"strconv"
@@ -14,20 +15,49 @@ type Sample struct {
 	P99         float64 `json:"p99_ms"` // of the pages since the last sample
 	Resident    float64 `json:"resident_mib"`
 	Descriptors int     `json:"descriptors"`
+	Goroutines  int     `json:"goroutines,omitempty"` // 0 if the system does not tell
+	Stored
 }
 
-// sampling is the pause between two looks at the processes, and keeping that between two samples
-// that are kept.
+// sampling is the pause between two looks at the processes, and keeping the least between two samples
+// that are kept, of which there are about sixty.
 const (
 	sampling = 500 * time.Millisecond
 	keeping  = 5 * time.Second
 )
 
+// looking bounds a look at what is stored.
+const looking = 5 * time.Second
+
+// look adds to a sample what takes calls to know. What does not answer, as during a fault, is as in
+// the sample before.
+func (r *run) look(ctx context.Context, s *Sample) {
+	ctx, cancel := context.WithTimeout(ctx, looking)
+	defer cancel()
+	r.tally.mu.Lock()
+	if n := len(r.tally.samples); n > 0 {
+		s.Goroutines, s.Stored = r.tally.samples[n-1].Goroutines, r.tally.samples[n-1].Stored
+	}
+	r.tally.mu.Unlock()
+	counter, ok := r.sys.(Counter)
+	if ok {
+		s.Goroutines = cmp.Or(counter.Goroutines(ctx), s.Goroutines)
+	}
+	if r.services.Look == nil {
+		return
+	}
+	stored, err := r.services.Look(ctx)
+	if err == nil {
+		s.Stored = stored
+	}
+}
+
 // sample adds up the CPU time of the system's processes and keeps samples, until the load ends. CPU
 // time after the last look at a process that is killed is missing.
 func (r *run) sample(ctx context.Context, began moment) {
 	spent := map[int]time.Duration{}
-	next := began + keeping
+	apart := max(keeping, r.o.For/60)
+	next := began + apart
 	for {
 		var now Sample
 		for _, pid := range r.sys.Processes() {
@@ -40,14 +70,18 @@ func (r *run) sample(ctx context.Context, began moment) {
 			}
 			spent[pid] = cpu
 		}
+		keep := r.now() >= next
+		if keep {
+			r.look(ctx, &now)
+		}
 		r.tally.mu.Lock()
 		now.Seconds = (r.now() - began).Seconds()
 		r.tally.peak = max(r.tally.peak, now.Resident)
-		if r.now() >= next {
+		if keep {
 			now.P99 = float64(r.tally.minute.ValueAtQuantile(99)) / 1000
 			r.tally.minute.Reset()
 			r.tally.samples = append(r.tally.samples, now)
-			next += keeping
+			next += apart
 		}
 		r.tally.mu.Unlock()
 		if pause(ctx, sampling) != nil {

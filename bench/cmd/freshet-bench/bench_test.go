@@ -62,6 +62,7 @@ func TestBenchUsage(t *testing.T) {
 		`there is no "rival"; there are embedded`:   {"prove", "--adapters", "rival"},
 		"--gorse: ":                                 {"prove", "--gorse", "/nowhere/gorse-in-one"},
 		"--agents must be at least 4":               {"prove", "--agents", "3"},
+		"--settle must be longer than --ahead":      {"prove", "--ahead", "1m", "--settle", "45s"},
 	} {
 		var out, errs strings.Builder
 		assert.Equal(t, 2, run(t.Context(), args, &out, &errs), "%v", args)

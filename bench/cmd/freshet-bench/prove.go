@@ -2,14 +2,14 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -18,7 +18,6 @@ import (
 	"github.com/freshet/freshet/bench/prove/freshet"
 	"github.com/freshet/freshet/bench/prove/gorse"
 	"github.com/freshet/freshet/bench/prove/handwritten"
-	"github.com/freshet/freshet/bench/prove/stores"
 )
 
 // serverCommand is the hidden command that runs a server of an adapter in its own process.
@@ -46,6 +45,7 @@ type proveFlags struct {
 	gorse    string
 	json     string
 	html     string
+	svg      string
 	redis    string
 	elastic  string
 	postgres string
@@ -65,13 +65,15 @@ func (f *proveFlags) add(flags *pflag.FlagSet) {
 	flags.IntVar(&o.Posts, "posts", o.Posts, "posts from before the load")
 	flags.IntVar(&o.Limit, "limit", o.Limit, "entries a page")
 	flags.DurationVar(&o.Kill, "kill", o.Kill, "pause between two servers that are killed; 0: none")
-	flags.DurationVar(&o.Redis, "redis", o.Redis, "pause between two restarts of Redis; 0: none")
+	flags.DurationVar(&o.Redis, "redis", o.Redis, "pause between two faults of Redis, a restart and a failover in turn; 0: none")
+	flags.DurationVar(&o.Every, "every", o.Every, "pause between two other faults in turn: servers and services paused, connections cut, clocks that jump; 0: none (default a minute if --for is ten minutes or longer)")
 	flags.DurationVar(&o.Ahead, "ahead", o.Ahead, "how far the clock of one server is ahead")
 	flags.Float64Var(&o.Lost, "lost", o.Lost, "share of the calls whose answer is lost on the way")
 	flags.Float64Var(&o.Hangs, "hangs", o.Hangs, "share of the calls whose client hangs up meanwhile")
 	flags.DurationVar(&o.Settle, "settle", o.Settle, "how long readers ask on after the load for what they are owed")
 	flags.StringVar(&f.json, "json", "", "write the report as JSON to this file; - for standard output, instead of the table")
 	flags.StringVar(&f.html, "html", "", "write the report as a page with charts to this file")
+	flags.StringVar(&f.svg, "svg", "", "write the chart of what was repeated, lost and leaked to this file")
 	flags.StringVar(&f.redis, "redis.url", os.Getenv("FRESHET_REDIS_URL"), "a Redis whose module for Bloom filters is used; the run starts a redis-server of its own")
 	flags.StringVar(&f.module, "redis-module", "", "file of the module for Bloom filters, without redis.url; none: they are built in")
 	flags.StringVar(&f.elastic, "elasticsearch.addresses", os.Getenv("FRESHET_ELASTICSEARCH_ADDRESSES"), "URL of Elasticsearch, in which the run creates indices of its own")
@@ -112,7 +114,13 @@ func newServerCommand() *cobra.Command {
 	}
 }
 
+// long is the length of a run from which on all faults are made.
+const long = 10 * time.Minute
+
 func (f *proveFlags) run(cmd *cobra.Command) error {
+	if f.options.For >= long && !cmd.Flags().Changed("every") {
+		f.options.Every = time.Minute
+	}
 	chosen, err := f.chosen(cmd.Context())
 	if err == nil {
 		err = f.options.Validate()
@@ -120,12 +128,13 @@ func (f *proveFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return usageError{err}
 	}
-	report, err := prove.All(cmd.Context(), f.options, chosen, f.provide, cmd.ErrOrStderr())
+	services := services{redis: f.redis, module: f.module, elastic: f.elastic, postgres: f.postgres, gates: f.options.Every > 0}
+	report, err := prove.All(cmd.Context(), f.options, chosen, services.provide, cmd.ErrOrStderr())
 	report.Repeat = again(cmd)
 	if err != nil && len(report.Columns) == 0 {
 		return err
 	}
-	if err := errors.Join(err, f.writePage(report), writeReport(cmd, report, f.json)); err != nil {
+	if err := errors.Join(err, write("--html", f.html, report.HTML), write("--svg", f.svg, report.Chart), writeReport(cmd, report, f.json)); err != nil {
 		return err
 	}
 	for _, c := range report.Columns {
@@ -136,16 +145,16 @@ func (f *proveFlags) run(cmd *cobra.Command) error {
 	return nil
 }
 
-// writePage writes the page of --html.
-func (f *proveFlags) writePage(report *prove.Report) error {
-	if f.html == "" {
+// write writes a file of a flag, if it has one.
+func write(flag, path string, content func(io.Writer) error) error {
+	if path == "" {
 		return nil
 	}
-	file, err := os.Create(f.html)
+	file, err := os.Create(path)
 	if err != nil {
-		return fmt.Errorf("--html: %w", err)
+		return fmt.Errorf("%s: %w", flag, err)
 	}
-	return errors.Join(report.HTML(file), file.Close())
+	return errors.Join(content(file), file.Close())
 }
 
 // chosen returns the adapters of --adapters.
@@ -173,7 +182,7 @@ func (f *proveFlags) chosen(ctx context.Context) ([]prove.Adapter, error) {
 func again(cmd *cobra.Command) string {
 	text := "freshet-bench prove"
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
-		secret := strings.Contains(flag.Name, ".") || flag.Name == "json" || flag.Name == "html"
+		secret := strings.Contains(flag.Name, ".") || slices.Contains([]string{"json", "html", "svg", "gorse"}, flag.Name)
 		if flag.Changed && !secret {
 			text += " --" + flag.Name + " " + strings.Trim(flag.Value.String(), "[]")
 		}
@@ -182,48 +191,4 @@ func again(cmd *cobra.Command) string {
 		text += " --seed " + cmd.Flags().Lookup("seed").Value.String()
 	}
 	return text
-}
-
-// provide gives an adapter a Redis and a schema of its own, as far as they can be had.
-func (f *proveFlags) provide(ctx context.Context, a prove.Adapter, dir string) (p prove.Place, r prove.Redis, remove func(context.Context) error, err error) {
-	self, err := os.Executable()
-	if err != nil {
-		return p, nil, nil, err
-	}
-	p = prove.Place{Name: "freshetprove" + strings.ToLower(rand.Text()), Dir: dir, Command: []string{self, serverCommand}, Elastic: f.elastic}
-	var undo []func(context.Context) error
-	remove = func(ctx context.Context) error {
-		var errs []error
-		for _, u := range slices.Backward(undo) {
-			errs = append(errs, u(ctx))
-		}
-		return errors.Join(errs...)
-	}
-	if a.Needs == nil {
-		return p, nil, remove, nil
-	}
-	if f.postgres != "" {
-		schema, err := stores.NewSchema(ctx, f.postgres, p.Name)
-		if err != nil {
-			return p, nil, remove, err
-		}
-		undo = append(undo, schema.Drop)
-		p.Postgres = schema.URL
-	}
-	module := f.module
-	if f.redis != "" && module == "" {
-		if module, err = stores.BloomModule(ctx, f.redis); err != nil {
-			return p, nil, remove, errors.Join(fmt.Errorf("redis.url: %w", err), remove(ctx))
-		}
-	}
-	own, err := stores.StartRedis(ctx, filepath.Join(dir, "redis"), module)
-	if errors.Is(err, stores.ErrNoRedis) {
-		return p, nil, remove, nil
-	}
-	if err != nil {
-		return p, nil, remove, errors.Join(err, remove(ctx))
-	}
-	undo = append(undo, func(context.Context) error { own.Kill(); return nil })
-	p.Redis = own.Addr
-	return p, own, remove, nil
 }

@@ -19,11 +19,11 @@ func TestProve(t *testing.T) {
 	t.Setenv("TMPDIR", temp)
 	t.Setenv(asCommand, "1") // of the servers
 	folder := t.TempDir()
-	asJSON, asPage := filepath.Join(folder, "proof.json"), filepath.Join(folder, "proof.html")
+	asJSON, asPage, asChart := filepath.Join(folder, "proof.json"), filepath.Join(folder, "proof.html"), filepath.Join(folder, "proof.svg")
 	var out, errs strings.Builder
 	code := run(t.Context(), []string{
 		"prove", "--adapters", "embedded", "--for", "3s", "--rate", "40", "--agents", "6", "--follows", "2", "--posts", "30",
-		"--kill", "1s", "--ahead", "2s", "--seed", "7", "--json", asJSON, "--html", asPage,
+		"--kill", "1s", "--ahead", "2s", "--seed", "7", "--json", asJSON, "--html", asPage, "--svg", asChart,
 	}, &out, &errs)
 	require.Zero(t, code, "%s%s", &out, &errs)
 	assert.Regexp(t, `shown twice within seven days +0\n`, out.String())
@@ -38,6 +38,9 @@ func TestProve(t *testing.T) {
 	text, err = os.ReadFile(asPage)
 	require.NoError(t, err)
 	assert.Contains(t, string(text), "<svg")
+	text, err = os.ReadFile(asChart)
+	require.NoError(t, err)
+	assert.Contains(t, string(text), "embedded: 0 shown twice")
 	left, err := os.ReadDir(temp)
 	require.NoError(t, err)
 	assert.Empty(t, left)

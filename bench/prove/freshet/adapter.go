@@ -1,12 +1,15 @@
 package freshet
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/freshet/freshet/bench/prove"
@@ -27,6 +30,9 @@ const disclaims = "that filters which are full hide nothing by mistake (at most 
 // withoutPostgres is a further exception with services, docs/reliability.md.
 const withoutPostgres = "; that blocks apply to public posts on pages for which PostgreSQL did not answer in time, which say so"
 
+// withoutWait is the same for a failover.
+const withoutWait = "; that a failover of Redis loses nothing of what its replica had not received, without redis.wait_replicas"
+
 // Services is two servers that share Redis, Elasticsearch and PostgreSQL. While Redis is down, they show
 // pages that may repeat, and say so.
 func Services() prove.Adapter {
@@ -46,15 +52,15 @@ func Closed() prove.Adapter {
 func services(closed bool) prove.Adapter {
 	return prove.Adapter{
 		Needs: func(p prove.Place) string {
-			if p.Redis == "" || p.Postgres == "" || p.Elastic == "" {
+			if p.Redis == "" && p.Sentinels == nil || p.Postgres == "" || p.Elastic == "" {
 				return "it needs Redis, PostgreSQL and Elasticsearch"
 			}
 			return ""
 		},
 		Start: func(ctx context.Context, p prove.Place) (prove.System, error) {
-			return start(ctx, p, 2, spec{Name: p.Name, Redis: p.Redis, Elastic: p.Elastic, Postgres: p.Postgres, Closed: closed})
+			return start(ctx, p, 2, spec{Name: p.Name, Redis: p.Redis, Sentinels: p.Sentinels, Elastic: p.Elastic, Postgres: p.Postgres, Closed: closed})
 		},
-		OwesPublic: true, Disclaims: disclaims + withoutPostgres,
+		OwesPublic: true, Sentinels: true, Disclaims: disclaims + withoutPostgres + withoutWait,
 	}
 }
 
@@ -117,6 +123,35 @@ func (s *system) Close(ctx context.Context) error {
 		return nil
 	}
 	return s.removeIndices(ctx)
+}
+
+// Goroutines implements [prove.Counter].
+func (s *system) Goroutines(ctx context.Context) (all int) {
+	for _, p := range s.processes {
+		all += goroutines(ctx, p.URL)
+	}
+	return all
+}
+
+// goroutines reads a server's metric, 0 if it does not answer.
+func goroutines(ctx context.Context, url string) int {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/metrics", nil)
+	if err != nil {
+		return 0
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0
+	}
+	defer func() { _ = res.Body.Close() }()
+	for lines := bufio.NewScanner(res.Body); lines.Scan(); {
+		value, ok := strings.CutPrefix(lines.Text(), "go_goroutines ")
+		if ok {
+			n, _ := strconv.Atoi(value)
+			return n
+		}
+	}
+	return 0
 }
 
 // removeIndices deletes the indices with the name of the place.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -49,10 +50,10 @@ func short() prove.Options {
 	return o
 }
 
-func judge(t *testing.T, a prove.Adapter, p prove.Place, redis prove.Redis) {
+func judge(t *testing.T, a prove.Adapter, p prove.Place, redis ...prove.Fault) {
 	t.Helper()
 	p.Dir, p.Command = t.TempDir(), []string{os.Args[0], asServer}
-	c, err := prove.Run(t.Context(), short(), a, p, redis, io.Discard)
+	c, err := prove.Run(t.Context(), short(), a, p, prove.Services{Redis: redis}, io.Discard)
 	require.NoError(t, err)
 	assert.True(t, c.Kept(), "%+v", c.Findings)
 	assert.Zero(t, c.LostUnanswered)
@@ -62,12 +63,13 @@ func judge(t *testing.T, a prove.Adapter, p prove.Place, redis prove.Redis) {
 	faults := strings.Join(c.FaultsMade, "\n")
 	assert.GreaterOrEqual(t, strings.Count(faults, "kill -9 of server"), 2)
 	assert.Equal(t, redis != nil, strings.Contains(faults, "Redis"), faults)
+	assert.Equal(t, len(redis) > 1, strings.Contains(faults, "takes over"), faults)
 }
 
 // TestProveEmbedded kills an embedded server under load: nothing is repeated, lost or leaked.
 func TestProveEmbedded(t *testing.T) {
 	t.Parallel()
-	judge(t, Embedded(), prove.Place{}, nil)
+	judge(t, Embedded(), prove.Place{})
 }
 
 // TestProveServices does the same with two servers, and a Redis that is killed, too.
@@ -79,5 +81,19 @@ func TestProveServices(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(redis.Kill)
 	elastic, name := testenv.Elastic(t)
-	judge(t, Services(), prove.Place{Name: name, Redis: redis.Addr, Postgres: testenv.Postgres(t), Elastic: elastic}, redis)
+	judge(t, Services(), prove.Place{Name: name, Redis: redis.Addr, Postgres: testenv.Postgres(t), Elastic: elastic}, redis.Faults()...)
+}
+
+// TestProveFailover does the same with a Redis master that is killed, and whose replica takes over.
+func TestProveFailover(t *testing.T) {
+	t.Parallel()
+	module, err := stores.BloomModule(t.Context(), testenv.RedisURL(t))
+	require.NoError(t, err)
+	pair, err := stores.StartPair(t.Context(), filepath.Join(t.TempDir(), "redis"), module)
+	require.NoError(t, err)
+	t.Cleanup(pair.Kill)
+	elastic, name := testenv.Elastic(t)
+	faults := pair.Faults()
+	slices.Reverse(faults) // the failover first
+	judge(t, Services(), prove.Place{Name: name, Sentinels: pair.Sentinels, Postgres: testenv.Postgres(t), Elastic: elastic}, faults...)
 }

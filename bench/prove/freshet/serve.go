@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"strings"
 
 	"github.com/freshet/freshet/bench/prove"
 	"github.com/freshet/freshet/configs"
@@ -20,12 +21,14 @@ const Kind = "freshet"
 
 // spec configures a server's process.
 type spec struct {
-	Dir      string
-	Name     string // prefix of keys, and the index; with services
-	Redis    string // host:port; "" is embedded, as are the next two
-	Elastic  string
-	Postgres string
-	Closed   bool // no page while Redis is down
+	Dir   string
+	Name  string // prefix of keys, and the index; with services
+	Redis string // host:port; "" is embedded, as are the next two
+	// Sentinels know the master, in place of Redis.
+	Sentinels []string
+	Elastic   string
+	Postgres  string
+	Closed    bool // no page while Redis is down
 }
 
 // Serve runs a server.
@@ -51,8 +54,8 @@ func Serve(ctx context.Context, c prove.Child) error {
 func (s spec) config() configs.Config {
 	cfg := configs.Default()
 	cfg.DataDir, cfg.Server.Drain = s.Dir, 0 // there is no load balancer
-	if s.Redis != "" {
-		cfg.Redis.URL = fmt.Sprintf("redis://%s/0", s.Redis)
+	if s.Elastic != "" {
+		cfg.Redis.URL = s.redis()
 		cfg.Redis.KeyPrefix = s.Name + ":"
 		cfg.Elasticsearch.Addresses, cfg.Elasticsearch.Index = []string{s.Elastic}, s.Name
 		cfg.Postgres.URL = s.Postgres
@@ -61,4 +64,12 @@ func (s spec) config() configs.Config {
 		}
 	}
 	return cfg
+}
+
+// redis returns the URL of Redis.
+func (s spec) redis() string {
+	if len(s.Sentinels) == 0 {
+		return fmt.Sprintf("redis://%s/0", s.Redis)
+	}
+	return fmt.Sprintf("redis://%s/0?master_name=%s&addr=%s", s.Sentinels[0], prove.Master, strings.Join(s.Sentinels[1:], "&addr="))
 }

@@ -32,7 +32,7 @@ func TestProveGorse(t *testing.T) {
 	o.For, o.Rate, o.Agents, o.Follows, o.Posts = 4*time.Second, 10, 10, 4, 100
 	o.Kill, o.Redis, o.Ahead, o.Hangs, o.Lost, o.Settle = 0, 0, 0, 0, 0, 5*time.Second
 	p := prove.Place{Dir: t.TempDir(), Redis: redis.Addr, Postgres: testenv.Postgres(t)}
-	c, err := prove.Run(t.Context(), o, Adapter(path, Version(t.Context(), path)), p, nil, io.Discard)
+	c, err := prove.Run(t.Context(), o, Adapter(path, Version(t.Context(), path)), p, prove.Services{}, io.Discard)
 	require.NoError(t, err)
 	assert.Zero(t, c.Errors, "%v", c.ErrorTexts)
 	assert.Positive(t, c.Entries)

@@ -23,12 +23,12 @@ func Adapter() prove.Adapter {
 		Disclaims: "anything about a Redis that is down, and about pages whose server dies, or whose client hangs up, between the claim of their entries and " +
 			"their answer; posts beyond the newest 500 of a list",
 		Needs: func(p prove.Place) string {
-			if p.Redis == "" || p.Postgres == "" {
+			if p.Redis == "" && p.Sentinels == nil || p.Postgres == "" {
 				return "it needs Redis and PostgreSQL"
 			}
 			return ""
 		},
-		Start: start,
+		Start: start, Sentinels: true,
 	}
 }
 
@@ -44,7 +44,7 @@ type system struct {
 func start(ctx context.Context, p prove.Place) (prove.System, error) {
 	s := &system{http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 256}}}
 	for n := range servers {
-		process, err := prove.StartProcess(ctx, p.Command, Kind, filepath.Join(p.Dir, fmt.Sprint("log", n)), "/ready", spec{Redis: p.Redis, Postgres: p.Postgres})
+		process, err := prove.StartProcess(ctx, p.Command, Kind, filepath.Join(p.Dir, fmt.Sprint("log", n)), "/ready", spec{Redis: p.Redis, Sentinels: p.Sentinels, Postgres: p.Postgres})
 		if err != nil {
 			return nil, errors.Join(err, s.Close(ctx))
 		}

@@ -46,7 +46,7 @@ func TestProveHandwritten(t *testing.T) {
 	o.For, o.Rate, o.Agents, o.Follows, o.Posts = 4*time.Second, 80, 10, 4, 100
 	o.Kill, o.Redis, o.Ahead, o.Hangs, o.Lost, o.Settle = 0, 0, 0, 0, 0.1, 10*time.Second
 	p := prove.Place{Dir: t.TempDir(), Redis: redis.Addr, Postgres: testenv.Postgres(t), Command: []string{os.Args[0], asServer}}
-	c, err := prove.Run(t.Context(), o, Adapter(), p, nil, io.Discard)
+	c, err := prove.Run(t.Context(), o, Adapter(), p, prove.Services{}, io.Discard)
 	require.NoError(t, err)
 	assert.True(t, c.Kept(), "%+v", c.Findings)
 	assert.Zero(t, c.Errors, "%v", c.ErrorTexts)

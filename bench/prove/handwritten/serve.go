@@ -28,7 +28,18 @@ import (
 const Kind = "handwritten"
 
 // spec configures a server's process.
-type spec struct{ Redis, Postgres string }
+type spec struct {
+	Redis, Postgres string
+	Sentinels       []string // know the master, in place of Redis
+}
+
+// client returns a client of Redis.
+func (s spec) client() *redis.Client {
+	if len(s.Sentinels) == 0 {
+		return redis.NewClient(&redis.Options{Addr: s.Redis})
+	}
+	return redis.NewFailoverClient(&redis.FailoverOptions{MasterName: prove.Master, SentinelAddrs: s.Sentinels})
+}
 
 // app is a server.
 type app struct {
@@ -60,7 +71,7 @@ func Serve(ctx context.Context, c prove.Child) error {
 	if _, err := pool.Exec(ctx, tables); err != nil {
 		return err
 	}
-	a := &app{redis: redis.NewClient(&redis.Options{Addr: s.Redis}), sql: pool, now: c.Now}
+	a := &app{redis: s.client(), sql: pool, now: c.Now}
 	defer func() { _ = a.redis.Close() }()
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Addr)
 	if err != nil {

@@ -49,20 +49,26 @@ func (s *Schema) Version(ctx context.Context) string {
 
 // exec runs one statement and returns the text of its first column, if it has one.
 func (s *Schema) exec(ctx context.Context, text string) (first string, err error) {
+	err = s.rows(ctx, text, func(scan func(...any) error) error { return scan(&first) })
+	return first, err
+}
+
+// rows runs one statement and calls each for each of its rows.
+func (s *Schema) rows(ctx context.Context, text string, each func(scan func(...any) error) error) (err error) {
 	c, err := pgx.Connect(ctx, s.database)
 	if err != nil {
-		return "", fmt.Errorf("postgres.url: %w", err)
+		return fmt.Errorf("postgres.url: %w", err)
 	}
 	defer func() { err = errors.Join(err, c.Close(context.WithoutCancel(ctx))) }()
 	rows, err := c.Query(ctx, text)
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		if err := rows.Scan(&first); err != nil {
-			return "", err
+		if err := each(rows.Scan); err != nil {
+			return err
 		}
 	}
-	return first, rows.Err()
+	return rows.Err()
 }

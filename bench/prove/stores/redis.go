@@ -9,10 +9,12 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"syscall"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/freshet/freshet/bench/prove"
 	"github.com/freshet/freshet/internal/freeport"
 )
 
@@ -21,20 +23,32 @@ import (
 type Redis struct {
 	Addr string
 
-	module, dir string
-	cmd         *exec.Cmd
-	exited      chan struct{}
+	dir    string
+	args   []string
+	cmd    *exec.Cmd
+	exited chan struct{}
 }
 
-// downFor is how long a Redis that was killed is down.
-const downFor = time.Second
+const (
+	downFor   = time.Second     // of a Redis that was killed
+	pausedFor = 2 * time.Second // of one that is paused; less than Sentinels wait
+)
 
 // ErrNoRedis means that there is no redis-server to run.
 var ErrNoRedis = errors.New("redis-server is not in PATH")
 
 // StartRedis starts one in a directory, with the module for Bloom filters, or without one if module
 // is "".
-func StartRedis(ctx context.Context, dir, module string) (*Redis, error) {
+func StartRedis(ctx context.Context, dir, module string, more ...string) (*Redis, error) {
+	args := append([]string{"--save", "", "--appendonly", "yes", "--appendfsync", "everysec"}, more...)
+	if module != "" {
+		args = append(args, "--loadmodule", module)
+	}
+	return startServer(ctx, dir, args)
+}
+
+// startServer starts redis-server with options, or a Sentinel with a file and options.
+func startServer(ctx context.Context, dir string, args []string) (*Redis, error) {
 	if _, err := exec.LookPath("redis-server"); err != nil {
 		return nil, ErrNoRedis
 	}
@@ -42,19 +56,16 @@ func StartRedis(ctx context.Context, dir, module string) (*Redis, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Redis{Addr: addr, module: module, dir: dir}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
+	r := &Redis{Addr: addr, dir: dir, args: args}
 	return r, r.start(ctx)
 }
 
 func (r *Redis) start(ctx context.Context) error {
 	host, port, _ := net.SplitHostPort(r.Addr)
-	args := []string{"--bind", host, "--port", port, "--dir", r.dir, "--save", "", "--appendonly", "yes", "--appendfsync", "everysec", "--logfile", "log"}
-	if r.module != "" {
-		args = append(args, "--loadmodule", r.module)
-	}
+	args := append(append([]string{}, r.args...), "--bind", host, "--port", port, "--dir", r.dir, "--logfile", "log")
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), "redis-server", args...)
 	if err := cmd.Start(); err != nil {
 		return err
@@ -62,29 +73,46 @@ func (r *Redis) start(ctx context.Context) error {
 	exited := make(chan struct{})
 	go func() { _ = cmd.Wait(); close(exited) }()
 	r.cmd, r.exited = cmd, exited
-	c := redis.NewClient(&redis.Options{Addr: r.Addr, MaxRetries: -1})
+	c := r.client()
 	defer func() { _ = c.Close() }()
 	for c.Ping(ctx).Err() != nil {
 		select {
-		case <-ctx.Done():
-			return ctx.Err()
 		case <-exited:
 			return fmt.Errorf("redis-server has ended; see %s/log", r.dir)
-		case <-time.After(20 * time.Millisecond):
+		default:
+		}
+		if err := pause(ctx, 20*time.Millisecond); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
+func (r *Redis) client() *redis.Client {
+	return redis.NewClient(&redis.Options{Addr: r.Addr, MaxRetries: -1})
+}
+
+// Faults are what a run does to it every [prove.Options.Redis].
+func (r *Redis) Faults() []prove.Fault {
+	return []prove.Fault{{Name: "kill -9 of Redis, which starts again with its file", Do: r.Restart}}
+}
+
 // Restart kills it and starts it again with its file, a second later.
 func (r *Redis) Restart(ctx context.Context) error {
 	r.Kill()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(downFor):
+	if err := pause(ctx, downFor); err != nil {
+		return err
 	}
 	return r.start(ctx)
+}
+
+// Pause stops the process for two seconds.
+func (r *Redis) Pause(ctx context.Context) error {
+	if err := r.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		return err
+	}
+	_ = pause(ctx, pausedFor)
+	return r.cmd.Process.Signal(syscall.SIGCONT)
 }
 
 // Kill ends it at once.
@@ -95,13 +123,22 @@ func (r *Redis) Kill() {
 
 // Version returns its version.
 func (r *Redis) Version(ctx context.Context) string {
-	c := redis.NewClient(&redis.Options{Addr: r.Addr})
+	c := r.client()
 	defer func() { _ = c.Close() }()
 	info, err := c.InfoMap(ctx, "server").Result()
 	if err != nil {
 		return ""
 	}
 	return info["Server"]["redis_version"]
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
 }
 
 // BloomModule returns the file of the module for Bloom filters of a running Redis, or "" if they are

@@ -1,0 +1,193 @@
+package stores
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/freshet/freshet/bench/prove"
+)
+
+// Pair is a Redis master with a replica, and three Sentinels, which promote the replica when the master
+// has not answered for three seconds.
+type Pair struct {
+	Sentinels []string
+
+	nodes     []*Redis
+	sentinels []*Redis
+}
+
+// settings are a Sentinel's. Three seconds without an answer are more than a restart takes.
+const settings = `sentinel monitor %[1]s %[2]s %[3]s 2
+sentinel down-after-milliseconds %[1]s 3000
+sentinel failover-timeout %[1]s 10000
+`
+
+const (
+	sentinels = 3
+	settling  = time.Minute // bounds the waits for Sentinels
+)
+
+// StartPair starts all in a directory, with the module for Bloom filters, or without one if module is "".
+func StartPair(ctx context.Context, dir, module string) (_ *Pair, err error) {
+	p := &Pair{}
+	defer func() {
+		if err != nil {
+			p.Kill()
+		}
+	}()
+	var replicaOf []string
+	for n := range 2 {
+		r, err := StartRedis(ctx, filepath.Join(dir, fmt.Sprint("redis", n)), module, replicaOf...)
+		if err != nil {
+			return nil, err
+		}
+		p.nodes = append(p.nodes, r)
+		host, port, _ := net.SplitHostPort(r.Addr)
+		replicaOf = []string{"--replicaof", host, port}
+	}
+	host, port, _ := net.SplitHostPort(p.nodes[0].Addr)
+	for n := range sentinels {
+		folder := filepath.Join(dir, fmt.Sprint("sentinel", n))
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			return nil, err
+		}
+		file := filepath.Join(folder, "conf")
+		if err := os.WriteFile(file, fmt.Appendf(nil, settings, prove.Master, host, port), 0o600); err != nil {
+			return nil, err
+		}
+		s, err := startServer(ctx, folder, []string{file, "--sentinel"})
+		if err != nil {
+			return nil, err
+		}
+		p.sentinels, p.Sentinels = append(p.sentinels, s), append(p.Sentinels, s.Addr)
+	}
+	return p, p.until(ctx, "the Sentinels do not see the master, its replica and each other", p.known)
+}
+
+// known reports whether all Sentinels see all of it.
+func (p *Pair) known(ctx context.Context) bool {
+	for _, addr := range p.Sentinels {
+		c := redis.NewSentinelClient(&redis.Options{Addr: addr})
+		m, err := c.Master(ctx, prove.Master).Result()
+		_ = c.Close()
+		if err != nil || m["num-slaves"] != "1" || m["num-other-sentinels"] != fmt.Sprint(sentinels-1) {
+			return false
+		}
+	}
+	return p.replicated(ctx)
+}
+
+// replicated reports whether the master has a replica that follows it.
+func (p *Pair) replicated(ctx context.Context) bool {
+	m := p.master(ctx)
+	if m == nil {
+		return false
+	}
+	c := m.client()
+	defer func() { _ = c.Close() }()
+	info, err := c.Info(ctx, "replication").Result()
+	return err == nil && strings.Contains(info, "role:master") && strings.Contains(info, "state=online")
+}
+
+// master returns the node that the Sentinels name, nil if none answers.
+func (p *Pair) master(ctx context.Context) *Redis {
+	for _, addr := range p.Sentinels {
+		c := redis.NewSentinelClient(&redis.Options{Addr: addr})
+		at, err := c.GetMasterAddrByName(ctx, prove.Master).Result()
+		_ = c.Close()
+		if err != nil {
+			continue
+		}
+		for _, r := range p.nodes {
+			if r.Addr == net.JoinHostPort(at[0], at[1]) {
+				return r
+			}
+		}
+	}
+	return nil
+}
+
+// errNoMaster means that no Sentinel names a master.
+var errNoMaster = errors.New("no Sentinel names the master")
+
+// Faults are a restart of the master and a failover, in turn.
+func (p *Pair) Faults() []prove.Fault {
+	return []prove.Fault{
+		{Name: "kill -9 of Redis's master, which starts again with its file", Do: p.Restart},
+		{Name: "kill -9 of Redis's master, whose replica takes over", Do: p.Failover},
+	}
+}
+
+// Restart kills the master and starts it again with its file, a second later.
+func (p *Pair) Restart(ctx context.Context) error {
+	m := p.master(ctx)
+	if m == nil {
+		return errNoMaster
+	}
+	return m.Restart(ctx)
+}
+
+// Pause stops the master for two seconds.
+func (p *Pair) Pause(ctx context.Context) error {
+	m := p.master(ctx)
+	if m == nil {
+		return errNoMaster
+	}
+	return m.Pause(ctx)
+}
+
+// Failover kills the master once it has a replica that follows it, waits until the Sentinels have made that
+// the master, and starts the old one again, which the Sentinels then make a replica.
+func (p *Pair) Failover(ctx context.Context) error {
+	if err := p.until(ctx, "no replica follows the master", p.replicated); err != nil {
+		return err
+	}
+	old := p.master(ctx)
+	if old == nil {
+		return errNoMaster
+	}
+	old.Kill()
+	err := p.until(ctx, "the Sentinels promote no replica", func(ctx context.Context) bool {
+		m := p.master(ctx)
+		if m == nil || m == old {
+			return false
+		}
+		c := m.client()
+		defer func() { _ = c.Close() }()
+		role, err := c.Do(ctx, "ROLE").Slice()
+		return err == nil && role[0] == "master"
+	})
+	return errors.Join(err, old.start(ctx))
+}
+
+// until waits for a condition.
+func (p *Pair) until(ctx context.Context, otherwise string, holds func(context.Context) bool) error {
+	ctx, cancel := context.WithTimeout(ctx, settling)
+	defer cancel()
+	for !holds(ctx) {
+		if pause(ctx, 100*time.Millisecond) != nil {
+			return errors.New(otherwise)
+		}
+	}
+	return nil
+}
+
+// Client returns a client of the master.
+func (p *Pair) Client() redis.UniversalClient {
+	return redis.NewFailoverClient(&redis.FailoverOptions{MasterName: prove.Master, SentinelAddrs: p.Sentinels})
+}
+
+// Kill ends all processes at once.
+func (p *Pair) Kill() {
+	for _, r := range append(p.sentinels, p.nodes...) {
+		r.Kill()
+	}
+}
