@@ -44,7 +44,7 @@ git archive --prefix="freshet-$VERSION/" -o "dist/$source" HEAD
 for platform in linux_amd64 linux_arm64 darwin_amd64 darwin_arm64; do
   archive=$(echo dist/freshet_*_"$platform".tar.gz) list=$(echo dist/freshet_*_"$platform".cdx.json)
   names=$(tar -tzf "$archive")
-  for name in freshet LICENSE README.md configs/freshet.yaml deploy/helm/Chart.yaml deploy/systemd/freshet.service docs/production.md docs/operations.md scripts/monitoring/alerts.yml licenses/go/LICENSE; do
+  for name in freshet LICENSE README.md configs/freshet.yaml deploy/helm/Chart.yaml deploy/kubernetes.yaml deploy/systemd/freshet.service docs/production.md docs/operations.md scripts/monitoring/alerts.yml licenses/go/LICENSE; do
     grep -q "/$name\$" <<<"$names" || die "$archive has no $name"
   done
   modules=$(grep -o '"purl": "pkg:golang/[^@?"]*' "$list" | sed 's|.*pkg:golang/||' | sort -u)

@@ -17,7 +17,7 @@ func (r *run) drain(ctx context.Context) error {
 	}
 	err := each(ctx, 8, agents, func(ctx context.Context, a int) error {
 		for n := 0; ; n++ {
-			if err := r.toTheEnd(ctx, a, n, until); err != nil {
+			if err := r.toTheEnd(ctx, a, n); err != nil {
 				return err
 			}
 			if len(r.model.missing(agent(a), never)) == 0 || r.now() > until {
@@ -41,12 +41,12 @@ func (r *run) drain(ctx context.Context) error {
 const mostPages = 2000
 
 // toTheEnd asks for pages until one is empty.
-func (r *run) toTheEnd(ctx context.Context, a, round int, until moment) error {
+func (r *run) toTheEnd(ctx context.Context, a, round int) error {
 	for n := range mostPages {
 		// Steps of the plan have lower numbers.
 		s := step{n: 1_000_000_000 + round*mostPages + n, kind: read, a: agent(a), device: n % 2, more: n > 0}
 		got, err := r.ask(ctx, s)
-		if err != nil || got == 0 || r.now() > until {
+		if err != nil || got == 0 {
 			return err
 		}
 	}

@@ -27,7 +27,7 @@ type Pair struct {
 // settings are a Sentinel's. Three seconds without an answer are more than a restart takes.
 const settings = `sentinel monitor %[1]s %[2]s %[3]s 2
 sentinel down-after-milliseconds %[1]s 3000
-sentinel failover-timeout %[1]s 10000
+sentinel failover-timeout %[1]s 5000
 `
 
 const (
