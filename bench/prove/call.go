@@ -85,6 +85,8 @@ func (r *run) do(ctx context.Context, s step, due moment) {
 func (r *run) next(ctx context.Context, s step, due moment) (int, error) {
 	c := Call{Reader: s.a, Device: s.device, RequestID: fmt.Sprintf("%s-%d-%d", s.a, s.n, due), More: s.more, Limit: r.o.Limit}
 	var p Page
+	r.journal.begin(c, r.now())
+	defer r.journal.end(c)
 	tries := r.persist(ctx, s, func(ctx context.Context, server int) (err error) {
 		p, err = r.sys.Next(ctx, server, c)
 		return err

@@ -24,6 +24,23 @@ type journal struct {
 	mu    sync.Mutex
 	lines []line
 	byWho map[string][]int
+	open  map[Call]moment // calls of readers, with their begins; lines have those that have ended
+}
+
+// begin notes that a reader's call has begun; end, that its line is there.
+func (j *journal) begin(c Call, at moment) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.open == nil {
+		j.open = map[Call]moment{}
+	}
+	j.open[c] = at
+}
+
+func (j *journal) end(c Call) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	delete(j.open, c)
 }
 
 func (j *journal) add(l line) {
@@ -78,6 +95,11 @@ func (j *journal) fault(s span, what string) { j.add(line{at: s, who: []string{"
 func (j *journal) overlaps(c Call, s span) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	for other, begun := range j.open {
+		if other.Reader == c.Reader && other.RequestID != c.RequestID && begun <= s.end {
+			return true
+		}
+	}
 	return slices.ContainsFunc(j.byWho["read "+c.Reader], func(n int) bool {
 		l := j.lines[n]
 		return l.call.RequestID != c.RequestID && l.at.end >= s.begin && l.at.begin <= s.end

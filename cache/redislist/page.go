@@ -20,8 +20,8 @@ import (
 //	KEYS[6,7] the times of the last refresh of those
 //	KEYS[8]   the call's record, if it has one
 //	KEYS[9,10] the records of the other sessions under the same request id, if the call has one
-//	ARGV[1]   now, ms: the score of the refs handed out
-//	ARGV[2]   newest score that no longer counts, ms
+//	ARGV[1]   now by the server's clock, ms: in [rediskeys.CommonTime], the score of the refs handed out
+//	ARGV[2]   newest score that no longer counts, ms, likewise
 //	ARGV[3]   number of refs to hand out
 //	ARGV[4]   TTL of the session, ms
 //	ARGV[5]   TTL of the pending set, s
@@ -38,14 +38,13 @@ import (
 //	reply     {"old", the record} | {"other", ""} | {"void", ""} | {"late", ""} | {"new" or "shared", the page}
 //
 // All decisions are made before the first write.
-var replaceScript = redis.NewScript(partsLua + hitLua + keysLua + unheldLua + claimedLua + strikeLua + claimLua + recordLua + touchLua + answerLua + rememberLua + `
+var replaceScript = redis.NewScript(rediskeys.CommonTime + partsLua + hitLua + keysLua + unheldLua + claimedLua + strikeLua + claimLua + recordLua + touchLua + answerLua + rememberLua + `
 local before = recorded(8, ARGV[9], ARGV[10], ARGV[11])
 if before then return before end
+local apart, clock = common(ARGV[1])
 local checked = tonumber(ARGV[7])
-if checked > 0 then
-  local t = redis.call('TIME')
-  if t[1] * 1000 + math.floor(t[2] / 1000) - checked >= tonumber(ARGV[8]) then return {'late', ''} end
-end
+if checked > 0 and clock - checked >= tonumber(ARGV[8]) then return {'late', ''} end
+local now, expired = moved(ARGV[1], apart), moved(ARGV[2], apart)
 
 -- opened puts a named feed first in the list of those refreshed last.
 local function opened(was, scope, now)
@@ -59,7 +58,7 @@ end
 local refs = {}
 for i = 15, #ARGV do refs[i - 14] = ARGV[i] end
 local count, list = redis.call('ZCARD', KEYS[2]), {}
-unheld(refs, count, ARGV[2], list)
+unheld(refs, count, expired, list)
 local limit, page, rest = tonumber(ARGV[3]), {}, {}
 for i = 1, #list do
   if i <= limit then page[i] = list[i] else rest[i - limit] = list[i] end
@@ -71,13 +70,13 @@ for from = 1, #rest, 1000 do
   redis.call('RPUSH', KEYS[1], unpack(rest, from, math.min(from + 999, #rest)))
 end
 if #rest > 0 then redis.call('PEXPIRE', KEYS[1], ARGV[4]) end
-if count > 0 then redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', ARGV[2]) end
+if count > 0 then redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', expired) end
 local scope, refreshed = ARGV[14], ARGV[1]
 if scope ~= '' then
-  if #rest > 0 then redis.call('ZADD', KEYS[2], ARGV[1] + ARGV[4], '` + namedMarker + `') end
+  if #rest > 0 then redis.call('ZADD', KEYS[2], moved(now, ARGV[4]), '` + namedMarker + `') end
   refreshed = opened(redis.call('GET', KEYS[3]) or '', scope, refreshed)
 end
-claim(page, ARGV[1], ARGV[5], KEYS[4], (named or scope ~= '') and KEYS[5])
+claim(page, now, ARGV[5], KEYS[4], (named or scope ~= '') and KEYS[5])
 redis.call('SET', KEYS[3], refreshed, 'EX', ARGV[6])
 return remember(KEYS[8], ARGV[9], ARGV[10], ARGV[11], ARGV[12], page, #rest > 0 and 1 or 0, first)
 `)
@@ -113,8 +112,8 @@ func (s *Sessions) Replace(ctx context.Context, r cache.Replace) (cache.Page, er
 //	KEYS[3,4] the agent's other sessions, as in replaceScript
 //	KEYS[5]  the call's record, if it has one
 //	KEYS[6,7] the records of the other sessions under the same request id, if the call has one
-//	ARGV[1]  now, ms: the score of the refs handed out
-//	ARGV[2]  newest score that no longer counts, ms
+//	ARGV[1]  now by the server's clock, ms: in [rediskeys.CommonTime], the score of the refs handed out
+//	ARGV[2]  newest score that no longer counts, ms, likewise
 //	ARGV[3]  number of refs to hand out
 //	ARGV[4]  TTL of the pending set, s
 //	ARGV[5]  action and limit of the call
@@ -127,20 +126,22 @@ func (s *Sessions) Replace(ctx context.Context, r cache.Replace) (cache.Page, er
 //
 // Pending refs are popped and dropped, and others popped in their place. Refs that are handed out
 // are also removed from the other session: by the time that is paged they may no longer be pending.
-var popScript = redis.NewScript(partsLua + hitLua + keysLua + unheldLua + claimedLua + strikeLua + claimLua + begunLua + recordLua + touchLua + answerLua + rememberLua + `
+var popScript = redis.NewScript(rediskeys.CommonTime + partsLua + hitLua + keysLua + unheldLua + claimedLua + strikeLua + claimLua + begunLua + recordLua + touchLua + answerLua + rememberLua + `
 local before = recorded(5, ARGV[5], ARGV[6], ARGV[7])
 if before then return before end
 ` + roomLua + `
+local apart = common(ARGV[1])
+local now, expired = moved(ARGV[1], apart), moved(ARGV[2], apart)
 local count, limit, page, left = redis.call('ZCARD', KEYS[2]), tonumber(ARGV[3]), {}, true
 if ARGV[10] ~= '' then left = begun(KEYS[1], ARGV[10]) end
 while #page < limit and left do
   local most = math.min(limit - #page, 1000)
   local refs = redis.call('LPOP', KEYS[1], most) or {}
-  unheld(refs, count, ARGV[2], page)
+  unheld(refs, count, expired, page)
   left = #refs == most
 end
 
-claim(page, ARGV[1], ARGV[4], KEYS[3], (named or ARGV[10] ~= '') and KEYS[4])
+claim(page, now, ARGV[4], KEYS[3], (named or ARGV[10] ~= '') and KEYS[4])
 local ahead = left and redis.call('LRANGE', KEYS[1], 0, math.max(ARGV[9], 1) - 1) or {}
 local record = (#page > 0 or ARGV[7] ~= '0') and KEYS[5]
 local reply = remember(record, ARGV[5], ARGV[6], ARGV[7], ARGV[8], page, #ahead > 0 and 1 or 0)

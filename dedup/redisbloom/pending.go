@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/internal/rediskeys"
 )
 
 const (
@@ -21,9 +23,10 @@ const (
 // pendingSource is the script that reads a pending set. It changes nothing.
 //
 //	KEYS[1]  the agent's pending set
-//	ARGV[1]  newest score that no longer counts, ms
-//	ARGV[2]  scores below it are stale, ms
+//	ARGV[1]  newest score that no longer counts, ms by the server's clock, see [rediskeys.CommonTime]
+//	ARGV[2]  scores below it are stale, ms, likewise
 //	ARGV[3]  largest set that is read
+//	ARGV[4]  now by the server's clock, ms
 //	reply    {server time in ms} if the set is empty
 //	         {server time in ms, number of stale groups, the groups, the oldest first} with spaces
 //	         between the groups
@@ -32,21 +35,20 @@ const (
 // The candidates are compared here and not in Redis. Sending them costs Redis more than the usual
 // set, and looking them up one by one costs most if the set is a listpack, in which each lookup
 // reads half the set.
-const pendingSource = `
-local t = redis.call('TIME')
-local now = t[1] * 1000 + math.floor(t[2] / 1000)
+var pendingSource = rediskeys.CommonTime + `
+local apart, clock = common(ARGV[4])
 local count = redis.call('ZCARD', KEYS[1])
-if count == 0 then return {now} end
-if count > tonumber(ARGV[3]) then return {now, count} end
-local expired = '(' .. ARGV[1]
+if count == 0 then return {clock} end
+if count > tonumber(ARGV[3]) then return {clock, count} end
+local expired = '(' .. moved(ARGV[1], apart)
 local groups = redis.call('ZRANGEBYSCORE', KEYS[1], expired, '+inf')
-return {now, redis.call('ZCOUNT', KEYS[1], expired, '(' .. ARGV[2]), table.concat(groups, ' ')}
+return {clock, redis.call('ZCOUNT', KEYS[1], expired, '(' .. moved(ARGV[2], apart)), table.concat(groups, ' ')}
 `
 
 var pendingHash = redis.NewScript(pendingSource).Hash()
 
 // pendingArgs is the number of arguments of its command.
-const pendingArgs = 7
+const pendingArgs = 8
 
 // pendingCommand builds the script call.
 func (s *Store) pendingCommand(ctx context.Context, free *[]any, q *question, whole bool) *redis.Cmd {
@@ -55,14 +57,14 @@ func (s *Store) pendingCommand(ctx context.Context, free *[]any, q *question, wh
 	if whole {
 		name, script = "eval", pendingSource
 	}
-	*free = append(*free, name, script, "1", s.keys.Pending(q.agent), s.expired(q.now), q.staleBefore(), mostRead)
+	*free = append(*free, name, script, "1", s.keys.Pending(q.agent), s.expired(q.now), staleBefore(q.now), mostRead, q.now.UnixMilli())
 	cmd := redis.NewCmd(ctx, (*free)[start:len(*free):len(*free)]...)
 	cmd.SetFirstKeyPos(3)
 	return cmd
 }
 
 // staleBefore returns the time before which a pending group is stale, ms.
-func (q *question) staleBefore() int64 { return q.now.Add(-dedup.StaleAfter).UnixMilli() }
+func staleBefore(now time.Time) int64 { return now.Add(-dedup.StaleAfter).UnixMilli() }
 
 // pendingVerdicts marks the groups that the reply of the pending script lists.
 func (s *Store) pendingVerdicts(ctx context.Context, q *question, cmd *redis.Cmd, out *dedup.Checked) error {
@@ -109,11 +111,12 @@ func (s *Store) pendingVerdicts(ctx context.Context, q *question, cmd *redis.Cmd
 // filters were read: a group that has left the set since then had been confirmed a grace period
 // before.
 func (s *Store) lookUp(ctx context.Context, q *question, out *dedup.Checked) error {
-	key, expired := s.keys.Pending(q.agent), s.expired(q.now)
+	now := q.now.Add(rediskeys.Common(q.now, out.At))
+	key, expired := s.keys.Pending(q.agent), s.expired(now)
 	pipe := s.client.Pipeline()
 	scores := pipe.ZMScore(ctx, key, q.groups...)
 	stale := pipe.ZRangeByScore(ctx, key, &redis.ZRangeBy{
-		Min: fmt.Sprintf("(%d", expired), Max: fmt.Sprintf("(%d", q.staleBefore()), Count: mostStale,
+		Min: fmt.Sprintf("(%d", expired), Max: fmt.Sprintf("(%d", staleBefore(now)), Count: mostStale,
 	})
 	if _, err := pipe.Exec(ctx); err != nil {
 		return err
