@@ -31,6 +31,10 @@ func WithClock(clock feed.Clock) Option {
 	return func(s *settings) { s.clock, s.queueClock = clock, clock }
 }
 
+// WithWrongClock replaces time.Now alone, as on a machine whose clock is wrong: the queue of services
+// keeps the clock of its database.
+func WithWrongClock(clock feed.Clock) Option { return func(s *settings) { s.clock = clock } }
+
 // WithLogger sets the logger; by default nothing is logged.
 func WithLogger(log *slog.Logger) Option { return func(s *settings) { s.log = log } }
 

@@ -47,7 +47,7 @@ func Serve(ctx context.Context, c prove.Child) error {
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	return server.Run(ctx, l, cfg, server.WithLogger(log), server.WithClock(c.Now))
+	return server.Run(ctx, l, cfg, server.WithLogger(log), server.WithWrongClock(c.Now))
 }
 
 // config returns the default settings, with the addresses of the services.
