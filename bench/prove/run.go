@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Services are what a run does to the services of a place, and looks at in them.
+// Services has the faults that a run makes in the services of a place, and a look at what they store.
 type Services struct {
 	Redis []Fault // one every [Options.Redis], in turn
 	Other []Fault // one every [Options.Every], in turn, with those of the servers
@@ -26,7 +26,7 @@ type Fault struct {
 	Do func(context.Context) error
 }
 
-// Stored is what a system has stored.
+// Stored counts what a system has stored.
 type Stored struct {
 	KeysWithoutTTL int              `json:"keys_without_ttl"` // of Redis
 	Tables         map[string]int64 `json:"tables"`           // bytes by table, with its indexes; embedded, by file

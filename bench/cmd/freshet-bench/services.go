@@ -18,7 +18,7 @@ import (
 	"github.com/freshet/freshet/bench/prove/stores"
 )
 
-// services are what prove may use to give each adapter services of its own.
+// services has what prove may use to give each adapter services of its own.
 type services struct {
 	redis, module     string // of a Redis with the module; the module's file
 	elastic, postgres string // URLs

@@ -92,7 +92,7 @@ func (r *Redis) client() *redis.Client {
 	return redis.NewClient(&redis.Options{Addr: r.Addr, MaxRetries: -1})
 }
 
-// Faults are what a run does to it every [prove.Options.Redis].
+// Faults returns the faults that a run makes every [prove.Options.Redis].
 func (r *Redis) Faults() []prove.Fault {
 	return []prove.Fault{{Name: "kill -9 of Redis, which starts again with its file", Do: r.Restart}}
 }
