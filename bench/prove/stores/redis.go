@@ -9,6 +9,8 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -38,17 +40,17 @@ const (
 var ErrNoRedis = errors.New("redis-server is not in PATH")
 
 // StartRedis starts one in a directory, with the module for Bloom filters, or without one if module
-// is "".
+// is "", and further settings.
 func StartRedis(ctx context.Context, dir, module string, more ...string) (*Redis, error) {
-	args := append([]string{"--save", "", "--appendonly", "yes", "--appendfsync", "everysec"}, more...)
+	lines := append([]string{`save ""`, "appendonly yes", "appendfsync everysec"}, more...)
 	if module != "" {
-		args = append(args, "--loadmodule", module)
+		lines = append(lines, "loadmodule "+module)
 	}
-	return startServer(ctx, dir, args)
+	return startServer(ctx, dir, strings.Join(lines, "\n"))
 }
 
-// startServer starts redis-server with options, or a Sentinel with a file and options.
-func startServer(ctx context.Context, dir string, args []string) (*Redis, error) {
+// startServer starts redis-server with a file of settings, which a Sentinel rewrites, and options.
+func startServer(ctx context.Context, dir, settings string, options ...string) (*Redis, error) {
 	if _, err := exec.LookPath("redis-server"); err != nil {
 		return nil, ErrNoRedis
 	}
@@ -59,7 +61,11 @@ func startServer(ctx context.Context, dir string, args []string) (*Redis, error)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	r := &Redis{Addr: addr, dir: dir, args: args}
+	file := filepath.Join(dir, "conf")
+	if err := os.WriteFile(file, []byte(settings+"\n"), 0o600); err != nil {
+		return nil, err
+	}
+	r := &Redis{Addr: addr, dir: dir, args: append([]string{file}, options...)}
 	return r, r.start(ctx)
 }
 

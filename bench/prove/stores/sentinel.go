@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -51,19 +50,12 @@ func StartPair(ctx context.Context, dir, module string) (_ *Pair, err error) {
 		}
 		p.nodes = append(p.nodes, r)
 		host, port, _ := net.SplitHostPort(r.Addr)
-		replicaOf = []string{"--replicaof", host, port}
+		replicaOf = []string{"replicaof " + host + " " + port}
 	}
 	host, port, _ := net.SplitHostPort(p.nodes[0].Addr)
 	for n := range sentinels {
 		folder := filepath.Join(dir, fmt.Sprint("sentinel", n))
-		if err := os.MkdirAll(folder, 0o700); err != nil {
-			return nil, err
-		}
-		file := filepath.Join(folder, "conf")
-		if err := os.WriteFile(file, fmt.Appendf(nil, settings, prove.Master, host, port), 0o600); err != nil {
-			return nil, err
-		}
-		s, err := startServer(ctx, folder, []string{file, "--sentinel"})
+		s, err := startServer(ctx, folder, fmt.Sprintf(settings, prove.Master, host, port), "--sentinel")
 		if err != nil {
 			return nil, err
 		}
@@ -126,8 +118,12 @@ func (p *Pair) Faults() []prove.Fault {
 	}
 }
 
-// Restart kills the master and starts it again with its file, a second later.
+// Restart kills the master once it has a replica that follows it, and starts it again with its file, a second
+// later.
 func (p *Pair) Restart(ctx context.Context) error {
+	if err := p.until(ctx, "no replica follows the master", p.replicated); err != nil {
+		return err
+	}
 	m := p.master(ctx)
 	if m == nil {
 		return errNoMaster
