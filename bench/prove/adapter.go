@@ -28,6 +28,8 @@ type Adapter struct {
 	// Sentinels is set if the servers find their Redis by [Place.Sentinels] where there are some. Other
 	// systems get a single Redis, which restarts but never fails over.
 	Sentinels bool
+	// RedisSettings are lines of redis.conf that the system's operators are told to set.
+	RedisSettings []string
 	// Lacks are the notions that the system does not have. Calls that need them are not made, and
 	// what is owed by them alone is not counted.
 	Lacks []Notion
@@ -49,7 +51,7 @@ type Place struct {
 	Name  string // unique to this run: lower-case letters and digits
 	Dir   string // an empty directory for its files
 	Redis string // host:port of a Redis with the Bloom filter type, empty, for this system only; "" means none
-	// Sentinels are host:port of the Sentinels of a master named [Master] and a replica, in place of Redis.
+	// Sentinels are host:port of the Sentinels of a master named [Master] and its replicas, in place of Redis.
 	Sentinels []string
 	Postgres  string // URL of an empty schema; "" means none
 	Elastic   string // URL of Elasticsearch; "" means none
@@ -129,6 +131,10 @@ type Page struct {
 	// MayLeak means that the answer says that it could not check who may see what. Entries in it that
 	// the reader may not see are counted apart.
 	MayLeak bool
+	// MayLack means that the answer says that it lacks something. That it is empty is counted apart.
+	MayLack bool
+	// Says is what the answer says of the kind, for the calls of findings.
+	Says string
 }
 
 // Post is an entry of feeds.

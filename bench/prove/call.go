@@ -102,7 +102,7 @@ func (r *run) next(ctx context.Context, s step, due moment) (int, error) {
 		r.found(c, v, last.span)
 	}
 	if len(p.Entries) == 0 {
-		r.empty(c, tries[0].span.begin, last.span)
+		r.empty(c, p.MayLack, tries[0].span.begin, last.span)
 	}
 	return len(p.Entries), nil
 }
@@ -111,7 +111,7 @@ func (r *run) next(ctx context.Context, s step, due moment) (int, error) {
 const settled = 5 * time.Second
 
 // empty judges a page without entries: there may have been more.
-func (r *run) empty(c Call, began moment, s span) {
+func (r *run) empty(c Call, marked bool, began moment, s span) {
 	if r.journal.overlaps(c, span{began, s.end}) { // the other device may have taken the last entries
 		return
 	}
@@ -119,8 +119,12 @@ func (r *run) empty(c Call, began moment, s span) {
 	if len(more) == 0 {
 		return
 	}
-	r.tally.empty.Add(1)
-	r.finding(Finding{Kind: "empty", Reader: c.Reader, Entry: more[0], At: s.end.Seconds(), Text: fmt.Sprintf("an empty page for %s, with %d entries to show, %s among them", c.RequestID, len(more), more[0])}, s)
+	if marked {
+		r.tally.emptyMarked.Add(1)
+	} else {
+		r.tally.empty.Add(1)
+	}
+	r.finding(Finding{Kind: "empty", Reader: c.Reader, Entry: more[0], Marked: marked, At: s.end.Seconds(), Text: fmt.Sprintf("an empty page for %s, with %d entries to show, %s among them", c.RequestID, len(more), more[0])}, s)
 }
 
 func (r *run) gaveUp(reader string) {

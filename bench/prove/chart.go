@@ -34,7 +34,7 @@ func (r *Report) Chart(w io.Writer) error {
 func says(columns []Column) string {
 	var texts []string
 	for _, c := range columns {
-		texts = append(texts, fmt.Sprintf("%s: %d shown twice, %d lost, %d to the wrong reader", c.Adapter, c.Repeated, c.Lost, c.Leaked))
+		texts = append(texts, fmt.Sprintf("%s: %d shown twice, %d lost, %d to the wrong reader, %d pages empty though there was more", c.Adapter, c.Repeated, c.Lost, c.Leaked, c.Empty))
 	}
 	return strings.Join(texts, "; ")
 }

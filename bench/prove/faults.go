@@ -56,6 +56,11 @@ func (r *run) faults(ctx context.Context, began moment) error {
 
 // disturb makes one fault. A service is not left broken when the load ends meanwhile.
 func (r *run) disturb(ctx context.Context, f Fault) error {
+	if f.Await != nil {
+		if err := f.Await(ctx); err != nil {
+			return fmt.Errorf("%s: %w", f.Name, err)
+		}
+	}
 	began := r.now()
 	if err := f.Do(context.WithoutCancel(ctx)); err != nil {
 		return fmt.Errorf("%s: %w", f.Name, err)

@@ -65,6 +65,7 @@ var charts = map[string][]figureOf{
 		{"wrong reader, and says so", func(c Column) float64 { return float64(c.LeakedMarked) }},
 		{"to the wrong reader", func(c Column) float64 { return float64(c.Leaked) }},
 		{"empty though more", func(c Column) float64 { return float64(c.Empty) }},
+		{"empty, and says so", func(c Column) float64 { return float64(c.EmptyMarked) }},
 	},
 	"times": {
 		{"p50, ms", func(c Column) float64 { return c.P50 }},
@@ -119,14 +120,19 @@ func digits(v float64) string {
 	return fmt.Sprintf("%.1f", v)
 }
 
-// series are figures of samples, by their titles.
-var series = map[string]func(Sample) float64{
-	"p99 of pages, ms":          func(s Sample) float64 { return s.P99 },
-	"resident, MiB":             func(s Sample) float64 { return s.Resident },
-	"goroutines":                func(s Sample) float64 { return float64(s.Goroutines) },
-	"descriptors":               func(s Sample) float64 { return float64(s.Descriptors) },
-	"keys of Redis without TTL": func(s Sample) float64 { return float64(s.KeysWithoutTTL) },
-	"stored, MiB":               func(s Sample) float64 { return s.mebibytes() },
+// series are figures of samples, by their titles, and whether they are known.
+var series = map[string]func(Sample) (value float64, known bool){
+	"p99 of pages, ms": func(s Sample) (float64, bool) { return s.P99, true },
+	"resident, MiB":    func(s Sample) (float64, bool) { return s.Resident, true },
+	"goroutines":       func(s Sample) (float64, bool) { return float64(s.Goroutines), s.Goroutines > 0 },
+	"descriptors":      func(s Sample) (float64, bool) { return float64(s.Descriptors), true },
+	"keys of Redis without TTL": func(s Sample) (float64, bool) {
+		if s.KeysWithoutTTL == nil {
+			return 0, false
+		}
+		return float64(*s.KeysWithoutTTL), true
+	},
+	"stored, MiB": func(s Sample) (float64, bool) { return s.mebibytes(), true },
 }
 
 // mebibytes returns the size of all tables, or files.
@@ -144,7 +150,8 @@ func lines(name string, columns []Column) template.HTML {
 	var until, most float64 = 1, 1
 	for _, c := range columns {
 		for _, s := range c.Samples {
-			until, most = max(until, s.Seconds), max(most, value(s))
+			v, _ := value(s)
+			until, most = max(until, s.Seconds), max(most, v)
 		}
 	}
 	var b strings.Builder
@@ -152,7 +159,10 @@ func lines(name string, columns []Column) template.HTML {
 	for i, c := range columns {
 		var points []string
 		for _, s := range c.Samples {
-			points = append(points, fmt.Sprintf("%.1f,%.1f", s.Seconds/until*chartWidth, plotHeight-value(s)/most*(plotHeight-24)))
+			v, known := value(s)
+			if known {
+				points = append(points, fmt.Sprintf("%.1f,%.1f", s.Seconds/until*chartWidth, plotHeight-v/most*(plotHeight-24)))
+			}
 		}
 		fmt.Fprintf(&b, `<polyline points="%s" class="l%d"/>`, strings.Join(points, " "), i%5)
 	}

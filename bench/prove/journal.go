@@ -75,11 +75,8 @@ func (j *journal) read(c Call, tries []attempt, p Page) {
 	}
 	all := span{tries[0].span.begin, tries[len(tries)-1].span.end}
 	says := ""
-	if p.MayRepeat {
-		says += " (may repeat)"
-	}
-	if p.MayLeak {
-		says += " (may leak)"
+	if p.Says != "" {
+		says = " (" + p.Says + ")"
 	}
 	text := fmt.Sprintf("%s asks for %d (%s, device %d, request_id %s)%s%s: %s", c.Reader, c.Limit, what, c.Device, c.RequestID, describe(tries), says, strings.Join(p.Entries, " "))
 	j.add(line{at: all, who: []string{"read " + c.Reader}, call: c, text: text, broken: len(tries) > 1})

@@ -60,8 +60,15 @@ func (m *memory) Next(ctx context.Context, _ int, c Call) (Page, error) {
 		keys = append(keys, p.Key)
 		m.shown[pair{c.Reader, p.Key}] = true
 	}
+	now := m.calls%50 == 0
+	if now && (m.flaw == "ends early" || m.flaw == "ends early and says so") {
+		for _, key := range keys {
+			delete(m.shown, pair{c.Reader, key})
+		}
+		return Page{MayLack: m.flaw == "ends early and says so"}, ctx.Err()
+	}
 	m.pages[request] = keys
-	degraded := m.flaw == "degraded" && m.calls%50 == 0
+	degraded := m.flaw == "degraded" && now
 	return Page{Entries: keys, MayRepeat: degraded, MayLeak: degraded}, ctx.Err()
 }
 

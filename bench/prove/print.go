@@ -42,6 +42,7 @@ var rows = []row{
 	{"  and the answer says it may", count(func(c Column) int64 { return c.LeakedMarked })},
 	{"pages later than a second", count(func(c Column) int64 { return c.Late })},
 	{"empty pages though more", owed(func(c Column) int64 { return c.Empty })},
+	{"  and the answer says it lacks something", owed(func(c Column) int64 { return c.EmptyMarked })},
 	{"calls refused or given up", count(func(c Column) int64 { return c.Errors })},
 	{"calls not made: too many wait", count(func(c Column) int64 { return c.NotMade })},
 	{"pages", count(func(c Column) int64 { return c.Pages })},
@@ -56,13 +57,13 @@ var rows = []row{
 
 // Print writes the table, what the systems are, and the findings.
 func (r *Report) Print(w io.Writer) error {
-	fmt.Fprintf(w, "\n%-33s", "")
+	fmt.Fprintf(w, "\n%-40s", "")
 	for _, c := range r.Columns {
 		fmt.Fprintf(w, " %18s", c.Adapter)
 	}
 	fmt.Fprintln(w)
 	for _, row := range rows {
-		fmt.Fprintf(w, "%-33s", row.name)
+		fmt.Fprintf(w, "%-40s", row.name)
 		for _, c := range r.Columns {
 			value := "n/a"
 			if c.Skipped == "" {
@@ -114,7 +115,14 @@ func (c Column) overTime(w io.Writer) {
 	}
 	fmt.Fprintf(w, "%-12s %8s %8s %8s %8s %12s %11s\n", c.Adapter, "p99, ms", "RSS, MiB", "gorout.", "descr.", "without TTL", "stored, MiB")
 	for _, s := range c.Samples {
-		fmt.Fprintf(w, "%10.0f s %8.1f %8.0f %8d %8d %12d %11.1f\n", s.Seconds, s.P99, s.Resident, s.Goroutines, s.Descriptors, s.KeysWithoutTTL, s.mebibytes())
+		goroutines, keys := "-", "-" // not known
+		if s.Goroutines > 0 {
+			goroutines = fmt.Sprint(s.Goroutines)
+		}
+		if s.KeysWithoutTTL != nil {
+			keys = fmt.Sprint(*s.KeysWithoutTTL)
+		}
+		fmt.Fprintf(w, "%10.0f s %8.1f %8.0f %8s %8d %12s %11.1f\n", s.Seconds, s.P99, s.Resident, goroutines, s.Descriptors, keys, s.mebibytes())
 	}
 	last := c.Samples[len(c.Samples)-1].Tables
 	for _, name := range slices.Sorted(maps.Keys(last)) {

@@ -76,13 +76,21 @@ func StartProgram(ctx context.Context, command []string, addr, log, ready string
 	return p, p.start(ctx)
 }
 
-// Restart kills it as kill -9 does, and starts it with a clock that is ahead, if it is ours.
+// Restart kills it as kill -9 does, and starts it with a clock that is ahead, if it is ours. If it exits before
+// it is ready, because what it needs is down, it is started again, as a supervisor does.
 func (p *Process) Restart(ctx context.Context, ahead time.Duration) error {
 	p.Kill()
 	if p.child != nil {
 		p.child.Ahead = ahead
 	}
-	return p.start(ctx)
+	ctx, cancel := context.WithTimeout(ctx, readyWithin)
+	defer cancel()
+	for {
+		err := p.start(ctx)
+		if !errors.Is(err, errExited) || pause(ctx, restartPause) != nil {
+			return err
+		}
+	}
 }
 
 // Kill ends it at once, and returns when it has ended.
@@ -139,8 +147,12 @@ func (p *Process) start(ctx context.Context) error {
 	return nil
 }
 
-// readyWithin bounds a start.
-const readyWithin = 2 * time.Minute
+const (
+	readyWithin  = 2 * time.Minute // bounds a start
+	restartPause = 500 * time.Millisecond
+)
+
+var errExited = errors.New("the server exited before it was ready")
 
 // await returns when the server is ready.
 func (p *Process) await(ctx context.Context, exited <-chan struct{}) error {
@@ -163,7 +175,7 @@ func (p *Process) await(ctx context.Context, exited <-chan struct{}) error {
 		case <-ctx.Done():
 			return fmt.Errorf("the server did not become ready: %w", ctx.Err())
 		case <-exited:
-			return errors.New("the server exited before it was ready")
+			return errExited
 		case <-time.After(5 * time.Millisecond):
 		}
 	}

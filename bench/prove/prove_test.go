@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -17,7 +18,11 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if !child() {
+		goleak.VerifyTestMain(m)
+	}
+}
 
 // short returns the options of a run of seconds, with every fault.
 func short() Options {
@@ -73,6 +78,42 @@ func TestMarkedApart(t *testing.T) {
 	assert.Positive(t, c.LeakedMarked)
 }
 
+// TestEmptyFound judges feeds that end early: those that say so are counted apart.
+func TestEmptyFound(t *testing.T) {
+	t.Parallel()
+	for flaw, says := range map[string]bool{"ends early": false, "ends early and says so": true} {
+		t.Run(flaw, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				o := short()
+				o.For, o.Rate, o.Agents, o.Posts, o.Lost, o.Hangs = 3*settled, 20, 4, 1000, 0, 0
+				o.Follows, o.Limit = 2, 5
+				a := newMemory(flaw)
+				a.OwesPublic = true
+				c, err := Run(t.Context(), o, a, Place{}, Services{}, io.Discard)
+				require.NoError(t, err)
+				assert.True(t, c.Kept(), "%+v", c.Findings)
+				counts := map[bool]int64{true: c.EmptyMarked, false: c.Empty}
+				assert.Positive(t, counts[says])
+				assert.Zero(t, counts[!says])
+			})
+		})
+	}
+}
+
+// TestFaultAwaited begins a fault's time when the service can bear it, not before.
+func TestFaultAwaited(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := &run{start: time.Now(), out: io.Discard}
+		wait := func(ctx context.Context) error { return pause(ctx, 20*time.Second) }
+		require.NoError(t, r.disturb(t.Context(), Fault{Name: "kill", Await: wait, Do: func(ctx context.Context) error { return pause(ctx, time.Second) }}))
+		assert.Equal(t, span{20 * time.Second, 21 * time.Second}, r.journal.lines[0].at)
+		failed := Fault{Name: "kill", Await: func(context.Context) error { return errors.New("no replica") }, Do: func(context.Context) error { panic("not made") }}
+		assert.EqualError(t, r.disturb(t.Context(), failed), "kill: no replica")
+	})
+}
+
 // TestPlanRepeats draws the same plan for a seed, and another for another.
 func TestPlanRepeats(t *testing.T) {
 	t.Parallel()
@@ -116,14 +157,14 @@ func TestReportPrinted(t *testing.T) {
 	out.Reset()
 	require.NoError(t, r.Chart(&out))
 	require.NoError(t, xml.Unmarshal([]byte(out.String()), new(struct{})))
-	assert.Contains(t, out.String(), "one: 3 shown twice, 0 lost, 0 to the wrong reader</desc>")
+	assert.Contains(t, out.String(), "one: 3 shown twice, 0 lost, 0 to the wrong reader, 0 pages empty though there was more</desc>")
 	assert.NotContains(t, out.String(), "two", "it did not run")
 
 	r.Options.Every = time.Minute
-	r.Columns[0].Samples[1].Stored = Stored{KeysWithoutTTL: 7, Tables: map[string]int64{"posts": 3 << 20}}
+	r.Columns[0].Samples[1].Stored = Stored{KeysWithoutTTL: new(7), Tables: map[string]int64{"posts": 3 << 20}}
 	out.Reset()
 	require.NoError(t, r.Print(&out))
-	assert.Regexp(t, `2 s +4\.0 +30 +0 +0 +7 +3\.0\n  posts: 3\.0 MiB at the end`, out.String())
+	assert.Regexp(t, `1 s +3\.0 +20 +- +0 +- +0\.0\n +2 s +4\.0 +30 +- +0 +7 +3\.0\n  posts: 3\.0 MiB at the end`, out.String())
 
 	out.Reset()
 	require.NoError(t, r.Write(&out))
@@ -197,7 +238,7 @@ func TestFaultsInTurn(t *testing.T) {
 	}
 	s := Services{
 		Redis: []Fault{fault("restart"), fault("failover")}, Other: []Fault{fault("cut"), fault("silence")},
-		Look: func(context.Context) (Stored, error) { return Stored{KeysWithoutTTL: 3}, nil },
+		Look: func(context.Context) (Stored, error) { return Stored{KeysWithoutTTL: new(3)}, nil },
 	}
 	c, err := Run(t.Context(), o, newMemory(""), Place{}, s, io.Discard)
 	require.NoError(t, err)

@@ -36,6 +36,7 @@ type Column struct {
 	LeakedMarked   int64 `json:"leaked_marked"`   // likewise, by answers that say that rights could not be checked
 	Late           int64 `json:"late"`            // pages after more than a second
 	Empty          int64 `json:"empty"`           // pages without entries though there was more
+	EmptyMarked    int64 `json:"empty_marked"`    // likewise, of answers that say that they lack something
 	Errors         int64 `json:"errors"`          // calls that were refused or given up
 	NotMade        int64 `json:"not_made"`        // calls for which too many were waiting
 
@@ -63,7 +64,7 @@ func (r *run) fill(c *Column) {
 	c.Repeated, c.RepeatedMarked, c.Leaked = t.repeated.Load(), t.repeatedMarked.Load(), t.leaked.Load()
 	c.LeakedMarked = t.leakedMarked.Load()
 	c.Lost, c.LostUnanswered = int64(t.lost), int64(t.lostUnanswered)
-	c.Late, c.Empty, c.NotMade = t.late.Load(), t.empty.Load(), t.dropped.Load()
+	c.Late, c.Empty, c.EmptyMarked, c.NotMade = t.late.Load(), t.empty.Load(), t.emptyMarked.Load(), t.dropped.Load()
 	for _, n := range t.errors {
 		c.Errors += int64(n)
 	}

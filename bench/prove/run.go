@@ -22,14 +22,16 @@ type Services struct {
 // Fault breaks a service for a moment.
 type Fault struct {
 	Name string // what is done, as in "kill -9 of Redis"
+	// Await returns when the service can bear it, as a replica that follows its master; nil if it always can.
+	Await func(context.Context) error
 	// Do returns when it is over.
 	Do func(context.Context) error
 }
 
 // Stored counts what a system has stored.
 type Stored struct {
-	KeysWithoutTTL int              `json:"keys_without_ttl"` // of Redis
-	Tables         map[string]int64 `json:"tables"`           // bytes by table, with its indexes; embedded, by file
+	KeysWithoutTTL *int             `json:"keys_without_ttl,omitempty"` // of Redis; nil without one
+	Tables         map[string]int64 `json:"tables"`                     // bytes by table, with its indexes; embedded, by file
 }
 
 // run is one adapter under load.

@@ -13,7 +13,7 @@ const late = time.Second
 
 // tally counts what happened in a run.
 type tally struct {
-	repeated, repeatedMarked, leaked, leakedMarked, empty, late, dropped atomic.Int64
+	repeated, repeatedMarked, leaked, leakedMarked, empty, emptyMarked, late, dropped atomic.Int64
 
 	mu             sync.Mutex
 	micro          *hdrhistogram.Histogram // of pages, in microseconds, from the moment they were due

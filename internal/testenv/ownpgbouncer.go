@@ -41,19 +41,20 @@ const (
 // front of it, each as "name = value". It is stopped when the test ends.
 func StartPgBouncer(t testing.TB, server *OwnPostgres, settings ...string) *PgBouncer {
 	t.Helper()
-	b := &PgBouncer{Addr: FreeAddr(t), t: t, as: server.as, path: pgbouncerProgram(t)}
+	b := &PgBouncer{Addr: FreeAddr(t), t: t, as: server.server.Runner, path: pgbouncerProgram(t)}
 	secret := server.pooledRole()
 	// A directory of its own beside the data, since both run as the same user.
-	dir := filepath.Join(filepath.Dir(server.data), "pgbouncer-"+Unique())
+	dir := filepath.Join(filepath.Dir(server.server.Data), "pgbouncer-"+Unique())
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	host, port, _ := net.SplitHostPort(b.Addr)
+	_, serverPort, _ := net.SplitHostPort(server.Addr())
 	users := filepath.Join(dir, "users.txt")
 	b.file = filepath.Join(dir, "pgbouncer.ini")
 	// The log is its standard error.
 	lines := append([]string{
-		"[databases]", "* = host=127.0.0.1 port=" + server.port,
+		"[databases]", "* = host=127.0.0.1 port=" + serverPort,
 		"[pgbouncer]", "listen_addr = " + host, "listen_port = " + port, "unix_socket_dir =",
 		"auth_type = scram-sha-256", "auth_file = " + users, "stats_users = " + pooledRole, "server_idle_timeout = 5",
 	}, settings...)

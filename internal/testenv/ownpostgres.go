@@ -2,11 +2,10 @@ package testenv
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
-	"os/user"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -15,28 +14,25 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/freshet/freshet/internal/ownpostgres"
 )
 
 // OwnPostgres is a real PostgreSQL of one test, which the test may stop and restart. It retains
 // committed data.
 type OwnPostgres struct {
-	URL  string // of its database, as its superuser
-	t    testing.TB
-	bin  string // directory of the programs
-	data string
-	port string
-	as   *syscall.SysProcAttr // the server refuses to run as root
-	cmd  *exec.Cmd
-	held []int // frozen processes
+	URL    string // of its database, as its superuser
+	t      testing.TB
+	server *ownpostgres.Server
+	held   []int // frozen processes
 }
 
 // StartPostgres creates and starts one. It is stopped when the test ends.
 func StartPostgres(t testing.TB) *OwnPostgres {
 	t.Helper()
 	p := newPostgres(t)
-	p.run("initdb", "-D", p.data, "-U", "freshet", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
+	p.must(p.server.Init(t.Context()))
 	p.Start()
-	t.Cleanup(p.Crash)
 	return p
 }
 
@@ -44,94 +40,46 @@ func StartPostgres(t testing.TB) *OwnPostgres {
 func (p *OwnPostgres) StartStandby() *OwnPostgres {
 	p.t.Helper()
 	s := newPostgres(p.t)
-	s.run("pg_basebackup", "-h", "127.0.0.1", "-p", p.port, "-U", "freshet", "-D", s.data, "-R", "-X", "stream", "-c", "fast", "--no-sync")
+	_, port, _ := net.SplitHostPort(p.Addr())
+	s.must(s.server.Run(p.t.Context(), "pg_basebackup", "-h", "127.0.0.1", "-p", port, "-U", "freshet", "-D", s.server.Data, "-R", "-X", "stream", "-c", "fast", "--no-sync"))
 	s.Start()
-	p.t.Cleanup(s.Crash)
 	return s
 }
 
 // Addr returns its address.
-func (p *OwnPostgres) Addr() string { return net.JoinHostPort("127.0.0.1", p.port) }
+func (p *OwnPostgres) Addr() string { return p.server.Addr }
 
-// newPostgres returns one with a directory, and a port that was free.
+// newPostgres returns one with a directory, and a port that was free. It is stopped when the test ends.
 func newPostgres(t testing.TB) *OwnPostgres {
 	t.Helper()
-	p := &OwnPostgres{t: t, bin: postgresPrograms(t)}
-	dir := t.TempDir()
-	if os.Getuid() == 0 {
-		p.as = asPostgres(t, dir)
+	server, err := ownpostgres.New(t.Context(), t.TempDir())
+	if errors.Is(err, ownpostgres.ErrMissing) {
+		missing(t, "PATH", "one with a postgres, and make the user postgres, or do not run as root")
 	}
-	p.data = filepath.Join(dir, "data")
-	_, p.port, _ = net.SplitHostPort(FreeAddr(t))
-	p.URL = fmt.Sprintf("postgres://freshet@127.0.0.1:%s/postgres?sslmode=disable", p.port)
+	p := &OwnPostgres{t: t, server: server}
+	p.must(err)
+	p.URL = server.URL
+	t.Cleanup(p.Crash)
 	return p
 }
 
-// postgresPrograms returns the directory of the server's programs, which distributions do not
-// include in PATH.
-func postgresPrograms(t testing.TB) string {
-	t.Helper()
-	if path, err := exec.LookPath("postgres"); err == nil {
-		if target, err := filepath.EvalSymlinks(path); err == nil { // the others may have no link
-			path = target
-		}
-		return filepath.Dir(path)
-	}
-	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
-	if len(found) > 0 {
-		return filepath.Dir(found[len(found)-1])
-	}
-	missing(t, "PATH", "one with a postgres")
-	return ""
-}
-
-// asPostgres makes the server run as the user postgres, who becomes the owner of the directory.
-func asPostgres(t testing.TB, dir string) *syscall.SysProcAttr {
-	t.Helper()
-	u, err := user.Lookup("postgres")
-	if err != nil {
-		missing(t, "PATH", "one with a postgres, and make the user postgres, or do not run as root")
-	}
-	uid, _ := strconv.ParseUint(u.Uid, 10, 32)
-	gid, _ := strconv.ParseUint(u.Gid, 10, 32)
-	for _, err := range []error{os.Chmod(filepath.Dir(dir), 0o711), os.Chown(dir, int(uid), int(gid))} {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
-}
-
-func (p *OwnPostgres) command(name string, args ...string) *exec.Cmd {
-	cmd := exec.Command(filepath.Join(p.bin, name), args...)
-	cmd.Dir, cmd.SysProcAttr = "/", p.as
-	return cmd
-}
-
-func (p *OwnPostgres) run(name string, args ...string) {
+func (p *OwnPostgres) must(err error) {
 	p.t.Helper()
-	if out, err := p.command(name, args...).CombinedOutput(); err != nil {
-		p.t.Fatalf("%s: %v\n%s", name, err, out)
+	if err != nil {
+		p.t.Fatal(err)
 	}
 }
 
 // Start starts it and waits until it answers.
 func (p *OwnPostgres) Start() {
 	p.t.Helper()
-	p.cmd = p.command("postgres", "-D", p.data, "-h", "127.0.0.1", "-p", p.port, "-k", "", "-F")
-	if err := p.cmd.Start(); err != nil {
-		p.t.Fatal(err)
-	}
-	WaitFor(p.t, func() bool {
-		c, err := pgx.Connect(context.Background(), p.URL)
-		return err == nil && c.Close(context.Background()) == nil
-	}, "the test's own postgres to answer")
+	p.must(p.server.Start(context.WithoutCancel(p.t.Context())))
 }
 
 // RequirePassword makes it ask these users for their passwords; it trusts all others.
 func (p *OwnPostgres) RequirePassword(users ...string) {
 	p.t.Helper()
-	file := filepath.Join(p.data, "pg_hba.conf")
+	file := filepath.Join(p.server.Data, "pg_hba.conf")
 	rules, err := os.ReadFile(file)
 	if err != nil {
 		p.t.Fatal(err)
@@ -157,7 +105,7 @@ func (p *OwnPostgres) RequirePassword(users ...string) {
 // nothing.
 func (p *OwnPostgres) Freeze() {
 	p.t.Helper()
-	main := p.cmd.Process.Pid
+	main := p.server.ID()
 	p.signal(main, syscall.SIGSTOP) // so that it starts no more of them
 	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", main, main))
 	if err != nil {
@@ -190,10 +138,4 @@ func (p *OwnPostgres) signal(pid int, s syscall.Signal) {
 }
 
 // Crash ends it immediately, without writing unsaved data: the next start recovers from its log.
-func (p *OwnPostgres) Crash() {
-	if p.cmd != nil {
-		_ = p.cmd.Process.Signal(syscall.SIGQUIT)
-		_ = p.cmd.Wait()
-		p.cmd = nil
-	}
-}
+func (p *OwnPostgres) Crash() { p.server.Crash() }

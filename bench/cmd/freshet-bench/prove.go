@@ -29,7 +29,7 @@ var kinds = map[string]func(context.Context, prove.Child) error{freshet.Kind: fr
 // adapters are the systems that prove judges, in the order of the columns. The path is that of
 // gorse-in-one, "" for none, and its version.
 func adapters(path, version string) []prove.Adapter {
-	return []prove.Adapter{freshet.Embedded(), freshet.Services(), freshet.Closed(), handwritten.Adapter(), gorse.Adapter(path, version)}
+	return []prove.Adapter{freshet.Embedded(), freshet.Services(), freshet.Strict(), handwritten.Adapter(), gorse.Adapter(path, version)}
 }
 
 // rivals are the adapters that are not Freshet.
@@ -77,7 +77,7 @@ func (f *proveFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.redis, "redis.url", os.Getenv("FRESHET_REDIS_URL"), "a Redis whose module for Bloom filters is used; the run starts a redis-server of its own")
 	flags.StringVar(&f.module, "redis-module", "", "file of the module for Bloom filters, without redis.url; none: they are built in")
 	flags.StringVar(&f.elastic, "elasticsearch.addresses", os.Getenv("FRESHET_ELASTICSEARCH_ADDRESSES"), "URL of Elasticsearch, in which the run creates indices of its own")
-	flags.StringVar(&f.postgres, "postgres.url", os.Getenv("FRESHET_POSTGRES_URL"), "URL of PostgreSQL, in which the run creates a schema of its own")
+	flags.StringVar(&f.postgres, "postgres.url", os.Getenv("FRESHET_POSTGRES_URL"), "URL of PostgreSQL, in which the run creates a schema of its own; without one it starts a server of its own, which it may kill")
 }
 
 func names(list []prove.Adapter) (all []string) {

@@ -55,9 +55,9 @@ func (s services) provide(ctx context.Context, a prove.Adapter, dir string) (pro
 		}
 		return p.Place, p.Services, p.remove, nil
 	}
-	err = errors.Join(s.addElastic(ctx, p), s.addSchema(ctx, p))
+	err = errors.Join(s.addElastic(ctx, p), s.addPostgres(ctx, p))
 	if err == nil {
-		err = s.addRedis(ctx, p, a.Sentinels)
+		err = s.addRedis(ctx, p, a)
 	}
 	if err != nil {
 		return p.Place, p.Services, nil, errors.Join(err, p.remove(ctx))
@@ -80,12 +80,26 @@ func (s services) addElastic(ctx context.Context, p *placing) error {
 	return err
 }
 
-// addSchema adds a schema in PostgreSQL, behind a gate unless the certificate of its address is verified.
-func (s services) addSchema(ctx context.Context, p *placing) error {
-	if s.postgres == "" {
-		return nil
+// addPostgres adds the given PostgreSQL, or one of its own, which can be killed.
+func (s services) addPostgres(ctx context.Context, p *placing) error {
+	if s.postgres != "" {
+		return s.addSchema(ctx, p, s.postgres)
 	}
-	schema, err := stores.NewSchema(ctx, s.postgres, p.Name)
+	own, err := stores.StartPostgres(ctx)
+	if errors.Is(err, stores.ErrNoPostgres) {
+		return nil // adapters that need one are skipped
+	}
+	if err != nil {
+		return err
+	}
+	p.undo = append(p.undo, func(context.Context) error { return own.Close() })
+	p.Other = append(p.Other, own.Fault())
+	return s.addSchema(ctx, p, own.URL)
+}
+
+// addSchema adds a schema in a PostgreSQL, behind a gate unless the certificate of its address is verified.
+func (s services) addSchema(ctx context.Context, p *placing, database string) error {
+	schema, err := stores.NewSchema(ctx, database, p.Name)
 	if err != nil {
 		return err
 	}
@@ -120,8 +134,8 @@ func (s services) gate(ctx context.Context, p *placing, name string, u *url.URL,
 	return nil
 }
 
-// addRedis adds a Redis, with a replica and Sentinels for who can use them.
-func (s services) addRedis(ctx context.Context, p *placing, sentinels bool) (err error) {
+// addRedis adds a Redis, with replicas and Sentinels for who can use them.
+func (s services) addRedis(ctx context.Context, p *placing, a prove.Adapter) (err error) {
 	module := s.module
 	if s.redis != "" && module == "" {
 		if module, err = stores.BloomModule(ctx, s.redis); err != nil {
@@ -129,16 +143,16 @@ func (s services) addRedis(ctx context.Context, p *placing, sentinels bool) (err
 		}
 	}
 	dir := filepath.Join(p.Dir, "redis")
-	if sentinels {
-		pair, err := stores.StartPair(ctx, dir, module)
+	if a.Sentinels {
+		own, err := stores.StartReplicated(ctx, dir, module, a.RedisSettings...)
 		if err != nil {
 			return without(err)
 		}
-		p.Sentinels = pair.Sentinels
-		p.watch(pair.Client(), pair)
+		p.Sentinels = own.Sentinels
+		p.watch(own.Client(), own)
 		return nil
 	}
-	own, err := stores.StartRedis(ctx, dir, module)
+	own, err := stores.StartRedis(ctx, dir, module, a.RedisSettings...)
 	if err != nil {
 		return without(err)
 	}
@@ -175,7 +189,8 @@ func (p *placing) watch(c redis.UniversalClient, of redisServer) {
 		if err != nil {
 			return stored, err
 		}
-		stored.KeysWithoutTTL, err = stores.KeysWithoutTTL(ctx, c)
+		n, err := stores.KeysWithoutTTL(ctx, c)
+		stored.KeysWithoutTTL = &n
 		return stored, err
 	}
 }

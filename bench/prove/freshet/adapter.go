@@ -31,25 +31,26 @@ const disclaims = "that filters which are full hide nothing by mistake (at most 
 const withoutPostgres = "; that blocks apply to public posts on pages for which PostgreSQL did not answer in time, which say so"
 
 // withoutWait is the same for a failover.
-const withoutWait = "; that a failover of Redis loses nothing of what its replica had not received, without redis.wait_replicas"
+const withoutWait = "; that a failover of Redis loses nothing of what its replicas had not received; that pages repeat nothing while Redis is down, in which case they say so"
 
 // Services is two servers that share Redis, Elasticsearch and PostgreSQL. While Redis is down, they show
 // pages that may repeat, and say so.
 func Services() prove.Adapter {
-	a := services(false)
+	a := services(spec{})
 	a.Name, a.About = "services", "Freshet, two servers with Redis, Elasticsearch and PostgreSQL, default settings; its home feed"
-	a.Disclaims += "; that pages repeat nothing while Redis is down, in which case they say so"
+	a.Disclaims += withoutWait
 	return a
 }
 
-// Closed is [Services] that show no page while Redis is down.
-func Closed() prove.Adapter {
-	a := services(true)
-	a.Name, a.About = "closed", "the same with dedup.on_failure: closed, which answers 503 while Redis is down"
+// Strict is [Services] with the settings for who may never show anything twice, docs/production.md.
+func Strict() prove.Adapter {
+	a := services(spec{Strict: true})
+	a.Name, a.About = "strict", "the same with dedup.on_failure: closed, which answers 503 while Redis is down, redis.wait_replicas: 1, and on Redis min-replicas-to-write 1"
+	a.RedisSettings = []string{"min-replicas-to-write 1", "min-replicas-max-lag 10"}
 	return a
 }
 
-func services(closed bool) prove.Adapter {
+func services(of spec) prove.Adapter {
 	return prove.Adapter{
 		Needs: func(p prove.Place) string {
 			if p.Redis == "" && p.Sentinels == nil || p.Postgres == "" || p.Elastic == "" {
@@ -58,9 +59,10 @@ func services(closed bool) prove.Adapter {
 			return ""
 		},
 		Start: func(ctx context.Context, p prove.Place) (prove.System, error) {
-			return start(ctx, p, 2, spec{Name: p.Name, Redis: p.Redis, Sentinels: p.Sentinels, Elastic: p.Elastic, Postgres: p.Postgres, Closed: closed})
+			of.Name, of.Redis, of.Sentinels, of.Elastic, of.Postgres = p.Name, p.Redis, p.Sentinels, p.Elastic, p.Postgres
+			return start(ctx, p, 2, of)
 		},
-		OwesPublic: true, Sentinels: true, Disclaims: disclaims + withoutPostgres + withoutWait,
+		OwesPublic: true, Sentinels: true, Disclaims: disclaims + withoutPostgres,
 	}
 }
 

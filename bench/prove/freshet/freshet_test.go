@@ -84,16 +84,21 @@ func TestProveServices(t *testing.T) {
 	judge(t, Services(), prove.Place{Name: name, Redis: redis.Addr, Postgres: testenv.Postgres(t), Elastic: elastic}, redis.Faults()...)
 }
 
-// TestProveFailover does the same with a Redis master that is killed, and whose replica takes over.
+// TestProveFailover does the same with a Redis master that is killed, and one of whose replicas takes over.
 func TestProveFailover(t *testing.T) {
 	t.Parallel()
-	module, err := stores.BloomModule(t.Context(), testenv.RedisURL(t))
-	require.NoError(t, err)
-	pair, err := stores.StartPair(t.Context(), filepath.Join(t.TempDir(), "redis"), module)
-	require.NoError(t, err)
-	t.Cleanup(pair.Kill)
-	elastic, name := testenv.Elastic(t)
-	faults := pair.Faults()
-	slices.Reverse(faults) // the failover first
-	judge(t, Services(), prove.Place{Name: name, Sentinels: pair.Sentinels, Postgres: testenv.Postgres(t), Elastic: elastic}, faults...)
+	for _, a := range []prove.Adapter{Services(), Strict()} {
+		t.Run(a.Name, func(t *testing.T) {
+			t.Parallel()
+			module, err := stores.BloomModule(t.Context(), testenv.RedisURL(t))
+			require.NoError(t, err)
+			redis, err := stores.StartReplicated(t.Context(), filepath.Join(t.TempDir(), "redis"), module, a.RedisSettings...)
+			require.NoError(t, err)
+			t.Cleanup(redis.Kill)
+			elastic, name := testenv.Elastic(t)
+			faults := redis.Faults()
+			slices.Reverse(faults) // the failover first
+			judge(t, a, prove.Place{Name: name, Sentinels: redis.Sentinels, Postgres: testenv.Postgres(t), Elastic: elastic}, faults...)
+		})
+	}
 }

@@ -28,7 +28,7 @@ type spec struct {
 	Sentinels []string
 	Elastic   string
 	Postgres  string
-	Closed    bool // no page while Redis is down
+	Strict    bool // no page while Redis is down, or that no replica has
 }
 
 // Serve runs a server.
@@ -59,8 +59,8 @@ func (s spec) config() configs.Config {
 		cfg.Redis.KeyPrefix = s.Name + ":"
 		cfg.Elasticsearch.Addresses, cfg.Elasticsearch.Index = []string{s.Elastic}, s.Name
 		cfg.Postgres.URL = s.Postgres
-		if s.Closed {
-			cfg.Dedup.OnFailure = configs.FailClosed
+		if s.Strict {
+			cfg.Dedup.OnFailure, cfg.Redis.WaitReplicas = configs.FailClosed, 1
 		}
 	}
 	return cfg

@@ -58,7 +58,10 @@ func (s *system) Next(ctx context.Context, server int, c prove.Call) (prove.Page
 		return prove.Page{}, err
 	}
 	says := func(part string) bool { return slices.Contains(answer.Degraded, part) }
-	p := prove.Page{MayRepeat: says("dedup") || says("session"), MayLeak: says("social")} // docs/http.md
+	p := prove.Page{MayRepeat: says("dedup") || says("session"), MayLeak: says("social"), MayLack: len(answer.Degraded) > 0} // docs/http.md
+	if p.MayLack {
+		p.Says = "degraded: " + strings.Join(answer.Degraded, ", ")
+	}
 	for _, it := range answer.Items {
 		word, _, _ := strings.Cut(it.Caption, " ")
 		p.Entries = append(p.Entries, strings.TrimSuffix(word, "a")) // the first word of a text is its key and an a

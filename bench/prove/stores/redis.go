@@ -66,9 +66,13 @@ func startServer(ctx context.Context, dir, settings string, options ...string) (
 		return nil, err
 	}
 	r := &Redis{Addr: addr, dir: dir, args: append([]string{file}, options...)}
-	return r, r.start(ctx)
+	if err := r.start(ctx); err != nil {
+		return nil, err
+	}
+	return r, nil
 }
 
+// start starts it, and returns when it answers. One that does not is ended.
 func (r *Redis) start(ctx context.Context) error {
 	host, port, _ := net.SplitHostPort(r.Addr)
 	args := append(append([]string{}, r.args...), "--bind", host, "--port", port, "--dir", r.dir, "--logfile", "log")
@@ -88,6 +92,7 @@ func (r *Redis) start(ctx context.Context) error {
 		default:
 		}
 		if err := pause(ctx, 20*time.Millisecond); err != nil {
+			r.Kill()
 			return err
 		}
 	}

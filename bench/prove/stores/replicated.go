@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,9 +15,9 @@ import (
 	"github.com/freshet/freshet/bench/prove"
 )
 
-// Pair is a Redis master with a replica, and three Sentinels, which promote the replica when the master
+// Replicated is a Redis master with two replicas, and three Sentinels, which promote a replica when the master
 // has not answered for three seconds.
-type Pair struct {
+type Replicated struct {
 	Sentinels []string
 
 	nodes     []*Redis
@@ -30,29 +31,32 @@ sentinel failover-timeout %[1]s 5000
 `
 
 const (
+	replicas  = 2
 	sentinels = 3
 	settling  = time.Minute // bounds the waits for Sentinels
 )
 
-// StartPair starts all in a directory, with the module for Bloom filters, or without one if module is "".
-func StartPair(ctx context.Context, dir, module string) (_ *Pair, err error) {
-	p := &Pair{}
+// StartReplicated starts all in a directory, with the module for Bloom filters, or without one if module is "",
+// and further settings of the master and its replicas.
+func StartReplicated(ctx context.Context, dir, module string, more ...string) (_ *Replicated, err error) {
+	p := &Replicated{}
 	defer func() {
 		if err != nil {
 			p.Kill()
 		}
 	}()
-	var replicaOf []string
-	for n := range 2 {
-		r, err := StartRedis(ctx, filepath.Join(dir, fmt.Sprint("redis", n)), module, replicaOf...)
+	host, port := "", ""
+	for n := range 1 + replicas {
+		r, err := StartRedis(ctx, filepath.Join(dir, fmt.Sprint("redis", n)), module, more...)
 		if err != nil {
 			return nil, err
 		}
 		p.nodes = append(p.nodes, r)
-		host, port, _ := net.SplitHostPort(r.Addr)
-		replicaOf = []string{"replicaof " + host + " " + port}
+		if n == 0 {
+			host, port, _ = net.SplitHostPort(r.Addr)
+			more = append(slices.Clip(more), "replicaof "+host+" "+port)
+		}
 	}
-	host, port, _ := net.SplitHostPort(p.nodes[0].Addr)
 	for n := range sentinels {
 		folder := filepath.Join(dir, fmt.Sprint("sentinel", n))
 		s, err := startServer(ctx, folder, fmt.Sprintf(settings, prove.Master, host, port), "--sentinel")
@@ -61,24 +65,24 @@ func StartPair(ctx context.Context, dir, module string) (_ *Pair, err error) {
 		}
 		p.sentinels, p.Sentinels = append(p.sentinels, s), append(p.Sentinels, s.Addr)
 	}
-	return p, p.until(ctx, "the Sentinels do not see the master, its replica and each other", p.known)
+	return p, p.until(ctx, "the Sentinels do not see the master, its replicas and each other", p.known)
 }
 
 // known reports whether all Sentinels see all of it.
-func (p *Pair) known(ctx context.Context) bool {
+func (p *Replicated) known(ctx context.Context) bool {
 	for _, addr := range p.Sentinels {
 		c := redis.NewSentinelClient(&redis.Options{Addr: addr})
 		m, err := c.Master(ctx, prove.Master).Result()
 		_ = c.Close()
-		if err != nil || m["num-slaves"] != "1" || m["num-other-sentinels"] != fmt.Sprint(sentinels-1) {
+		if err != nil || m["num-slaves"] != fmt.Sprint(replicas) || m["num-other-sentinels"] != fmt.Sprint(sentinels-1) {
 			return false
 		}
 	}
 	return p.replicated(ctx)
 }
 
-// replicated reports whether the master has a replica that follows it.
-func (p *Pair) replicated(ctx context.Context) bool {
+// replicated reports whether the master has all its replicas, which follow it.
+func (p *Replicated) replicated(ctx context.Context) bool {
 	m := p.master(ctx)
 	if m == nil {
 		return false
@@ -86,11 +90,11 @@ func (p *Pair) replicated(ctx context.Context) bool {
 	c := m.client()
 	defer func() { _ = c.Close() }()
 	info, err := c.Info(ctx, "replication").Result()
-	return err == nil && strings.Contains(info, "role:master") && strings.Contains(info, "state=online")
+	return err == nil && strings.Contains(info, "role:master") && strings.Count(info, "state=online") == replicas
 }
 
 // master returns the node that the Sentinels name, nil if none answers.
-func (p *Pair) master(ctx context.Context) *Redis {
+func (p *Replicated) master(ctx context.Context) *Redis {
 	for _, addr := range p.Sentinels {
 		c := redis.NewSentinelClient(&redis.Options{Addr: addr})
 		at, err := c.GetMasterAddrByName(ctx, prove.Master).Result()
@@ -111,19 +115,20 @@ func (p *Pair) master(ctx context.Context) *Redis {
 var errNoMaster = errors.New("no Sentinel names the master")
 
 // Faults are a restart of the master and a failover, in turn.
-func (p *Pair) Faults() []prove.Fault {
+func (p *Replicated) Faults() []prove.Fault {
 	return []prove.Fault{
-		{Name: "kill -9 of Redis's master, which starts again with its file", Do: p.Restart},
-		{Name: "kill -9 of Redis's master, whose replica takes over", Do: p.Failover},
+		{Name: "kill -9 of Redis's master, which starts again with its file", Await: p.Await, Do: p.Restart},
+		{Name: "kill -9 of Redis's master, one of whose replicas takes over", Await: p.Await, Do: p.Failover},
 	}
 }
 
-// Restart kills the master once it has a replica that follows it, and starts it again with its file, a second
-// later.
-func (p *Pair) Restart(ctx context.Context) error {
-	if err := p.until(ctx, "no replica follows the master", p.replicated); err != nil {
-		return err
-	}
+// Await returns when all replicas follow the master.
+func (p *Replicated) Await(ctx context.Context) error {
+	return p.until(ctx, "the replicas do not follow the master", p.replicated)
+}
+
+// Restart kills the master and starts it again with its file, a second later.
+func (p *Replicated) Restart(ctx context.Context) error {
 	m := p.master(ctx)
 	if m == nil {
 		return errNoMaster
@@ -132,7 +137,7 @@ func (p *Pair) Restart(ctx context.Context) error {
 }
 
 // Pause stops the master for two seconds.
-func (p *Pair) Pause(ctx context.Context) error {
+func (p *Replicated) Pause(ctx context.Context) error {
 	m := p.master(ctx)
 	if m == nil {
 		return errNoMaster
@@ -140,12 +145,9 @@ func (p *Pair) Pause(ctx context.Context) error {
 	return m.Pause(ctx)
 }
 
-// Failover kills the master once it has a replica that follows it, waits until the Sentinels have made that
-// the master, and starts the old one again, which the Sentinels then make a replica.
-func (p *Pair) Failover(ctx context.Context) error {
-	if err := p.until(ctx, "no replica follows the master", p.replicated); err != nil {
-		return err
-	}
+// Failover kills the master, waits until the Sentinels have promoted a replica, and starts the old one again,
+// which the Sentinels then make a replica.
+func (p *Replicated) Failover(ctx context.Context) error {
 	old := p.master(ctx)
 	if old == nil {
 		return errNoMaster
@@ -165,7 +167,7 @@ func (p *Pair) Failover(ctx context.Context) error {
 }
 
 // until waits for a condition.
-func (p *Pair) until(ctx context.Context, otherwise string, holds func(context.Context) bool) error {
+func (p *Replicated) until(ctx context.Context, otherwise string, holds func(context.Context) bool) error {
 	ctx, cancel := context.WithTimeout(ctx, settling)
 	defer cancel()
 	for !holds(ctx) {
@@ -177,12 +179,12 @@ func (p *Pair) until(ctx context.Context, otherwise string, holds func(context.C
 }
 
 // Client returns a client of the master.
-func (p *Pair) Client() redis.UniversalClient {
+func (p *Replicated) Client() redis.UniversalClient {
 	return redis.NewFailoverClient(&redis.FailoverOptions{MasterName: prove.Master, SentinelAddrs: p.Sentinels})
 }
 
 // Kill ends all processes at once.
-func (p *Pair) Kill() {
+func (p *Replicated) Kill() {
 	for _, r := range append(p.sentinels, p.nodes...) {
 		r.Kill()
 	}
