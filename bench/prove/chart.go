@@ -13,12 +13,12 @@ var chartText string
 
 var chart = template.Must(template.New("chart").Parse(chartText))
 
-// Chart writes the chart of what was repeated, lost and leaked as an image that needs nothing else, in
+// Chart writes the chart of what was repeated, lost, leaked and withheld as an image that needs nothing else, in
 // light and dark.
 func (r *Report) Chart(w io.Writer) error {
 	ran := r.ran()
 	var b strings.Builder
-	height := drawBars(&b, "faults", ran)
+	height := drawBars(&b, "promises", ran)
 	at := 0
 	for i, c := range ran {
 		fmt.Fprintf(&b, `<rect x="%d" y="%d" width="10" height="10" class="c%d"/><text x="%d" y="%d">%s</text>`, labelWidth+at, height+10, i%5, labelWidth+at+15, height+19, template.HTMLEscapeString(c.Adapter))
@@ -34,7 +34,11 @@ func (r *Report) Chart(w io.Writer) error {
 func says(columns []Column) string {
 	var texts []string
 	for _, c := range columns {
-		texts = append(texts, fmt.Sprintf("%s: %d shown twice, %d lost, %d to the wrong reader, %d pages empty though there was more", c.Adapter, c.Repeated, c.Lost, c.Leaked, c.Empty))
+		var figures []string
+		for _, f := range charts["promises"] {
+			figures = append(figures, digits(f.value(c))+" "+f.label)
+		}
+		texts = append(texts, c.Adapter+": "+strings.Join(figures, ", "))
 	}
 	return strings.Join(texts, "; ")
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"math"
 	"strings"
 	"time"
 )
@@ -50,23 +51,37 @@ func (r *Report) ran() (ran []Column) {
 	return ran
 }
 
-// figureOf is a figure of a column in a chart.
+// figureOf is a figure of a column in a chart; NaN if the column has none.
 type figureOf struct {
 	label string
 	value func(Column) float64
 }
 
+// ifOwed is a count of what only systems can miss that owe entries to readers.
+func ifOwed(of func(Column) int64) func(Column) float64 {
+	return func(c Column) float64 {
+		if c.OwesNothing {
+			return math.NaN()
+		}
+		return float64(of(c))
+	}
+}
+
+// The figures of the promises, and of the answers that say that they may break them.
+var (
+	repeated     = figureOf{"shown twice", func(c Column) float64 { return float64(c.Repeated) }}
+	lost         = figureOf{"lost", ifOwed(func(c Column) int64 { return c.Lost })}
+	leaked       = figureOf{"to the wrong reader", func(c Column) float64 { return float64(c.Leaked) }}
+	empty        = figureOf{"empty though more", ifOwed(func(c Column) int64 { return c.Empty })}
+	repeatedSays = figureOf{"shown twice, and says so", func(c Column) float64 { return float64(c.RepeatedMarked) }}
+	leakedSays   = figureOf{"wrong reader, and says so", func(c Column) float64 { return float64(c.LeakedMarked) }}
+	emptySays    = figureOf{"empty, and says so", ifOwed(func(c Column) int64 { return c.EmptyMarked })}
+)
+
 // charts by name: groups of bars, one for each column.
 var charts = map[string][]figureOf{
-	"faults": {
-		{"shown twice", func(c Column) float64 { return float64(c.Repeated) }},
-		{"shown twice, and says so", func(c Column) float64 { return float64(c.RepeatedMarked) }},
-		{"lost", func(c Column) float64 { return float64(c.Lost) }},
-		{"wrong reader, and says so", func(c Column) float64 { return float64(c.LeakedMarked) }},
-		{"to the wrong reader", func(c Column) float64 { return float64(c.Leaked) }},
-		{"empty though more", func(c Column) float64 { return float64(c.Empty) }},
-		{"empty, and says so", func(c Column) float64 { return float64(c.EmptyMarked) }},
-	},
+	"promises": {repeated, lost, leaked, empty},
+	"faults":   {repeated, repeatedSays, lost, leaked, leakedSays, empty, emptySays},
 	"times": {
 		{"p50, ms", func(c Column) float64 { return c.P50 }},
 		{"p95, ms", func(c Column) float64 { return c.P95 }},
@@ -95,16 +110,22 @@ func drawBars(b *strings.Builder, name string, columns []Column) (height int) {
 	most := 1.0
 	for _, f := range charts[name] {
 		for _, c := range columns {
-			most = max(most, f.value(c))
+			v := f.value(c)
+			if v > most { // not if there is none
+				most = v
+			}
 		}
 	}
 	y := 0
 	for _, f := range charts[name] {
 		fmt.Fprintf(b, `<text x="0" y="%d" class="label">%s</text>`, y+barHeight-4, template.HTMLEscapeString(f.label))
 		for i, c := range columns {
-			width := f.value(c) / most * (chartWidth - labelWidth - 90)
+			v, width := f.value(c), 0.0
+			if !math.IsNaN(v) {
+				width = v / most * (chartWidth - labelWidth - 90)
+			}
 			fmt.Fprintf(b, `<rect x="%d" y="%d" width="%.1f" height="%d" class="c%d"/><text x="%.1f" y="%d">%s</text>`,
-				labelWidth, y, width, barHeight-3, i%5, labelWidth+width+6, y+barHeight-4, digits(f.value(c)))
+				labelWidth, y, width, barHeight-3, i%5, labelWidth+width+6, y+barHeight-4, digits(v))
 			y += barHeight
 		}
 		y += 10
@@ -112,8 +133,11 @@ func drawBars(b *strings.Builder, name string, columns []Column) (height int) {
 	return y
 }
 
-// digits writes a value with as many digits as a reader needs.
+// digits writes a value with as many digits as a reader needs; n/a for none.
 func digits(v float64) string {
+	if math.IsNaN(v) {
+		return "n/a"
+	}
 	if v == float64(int64(v)) || v >= 100 {
 		return fmt.Sprintf("%.0f", v)
 	}
