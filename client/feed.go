@@ -44,7 +44,7 @@ type Page struct {
 	HasMore   bool        `json:"has_more"`   // if false, the next load_more is a refresh, which may find more
 	NewCount  *int        `json:"new_count"`  // silent refreshes only
 	NewReader bool        `json:"new_reader"` // no refresh of the reader had finished before this call
-	Degraded  []string    `json:"degraded"`   // features that were unavailable
+	Degraded  []string    `json:"degraded"`   // features that were unavailable; an empty page is then not the end
 	RequestID string      `json:"request_id"`
 
 	rawResponse

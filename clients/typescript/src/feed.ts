@@ -79,7 +79,8 @@ export class Feed<Own = unknown> {
 
   /**
    * Returns the next page of the last refresh, or of a new refresh if nothing is left, so call
-   * it until `items` is empty. Concurrent calls get different pages.
+   * it until `items` is empty and nothing is in `degraded`: an empty page that lacks a part of the
+   * feed is not the end. Concurrent calls get different pages.
    */
   async loadMore(options: FeedCallOptions = {}): Promise<Page<Own>> {
     const { signal } = options;

@@ -1,3 +1,4 @@
+import { FreshetError } from './errors.js';
 import type { Feed } from './feed.js';
 import type { Content, Page } from './types.js';
 import { newID } from './wait.js';
@@ -18,8 +19,9 @@ const keys = new WeakMap<object, readonly ['freshet', string]>();
  *
  * Each page is fetched once: the server removes returned items from its list, so refetching
  * would replace what the reader sees. Focus, reconnects, mounts and invalidation do nothing,
- * and only the client retries. There are more pages until one is empty. A Refresh button calls
- * `queryClient.resetQueries({ queryKey })`, which starts over.
+ * and only the client retries. There are more pages until one is empty. An empty page that says
+ * in `degraded` that it lacks something is not the end: it is an error of the kind `unavailable`.
+ * A Refresh button calls `queryClient.resetQueries({ queryKey })`, which starts over.
  */
 export function infiniteQueryOptions<Own>(feed: Feed<Own>) {
   // Random, because an app may persist its queries, and another reader may use them later.
@@ -31,7 +33,7 @@ export function infiniteQueryOptions<Own>(feed: Feed<Own>) {
       const had = client.getQueryData(queryKey) as { pages: Page<Own>[]; pageParams: number[] } | undefined;
       const page = had?.pages[had.pageParams.indexOf(pageParam)];
       if (page) return page;
-      return pageParam === 0 ? feed.refresh({ signal }) : feed.loadMore({ signal });
+      return whole(await (pageParam === 0 ? feed.refresh({ signal }) : feed.loadMore({ signal })));
     },
     initialPageParam: 0,
     getNextPageParam: (last: Page<Own>, _pages: Page<Own>[], param: number) => (last.items.length > 0 ? param + 1 : undefined),
@@ -42,6 +44,12 @@ export function infiniteQueryOptions<Own>(feed: Feed<Own>) {
     refetchOnReconnect: false,
     retry: false,
   } as const;
+}
+
+/** Returns the page, unless it is empty because parts of the feed are unavailable. */
+function whole<Own>(page: Page<Own>): Page<Own> {
+  if (page.items.length > 0 || !page.degraded) return page;
+  throw new FreshetError('unavailable', `there may be more, but it is unavailable: ${page.degraded.join(', ')}`);
 }
 
 /**

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { InfiniteQueryObserver, QueryClient, focusManager, onlineManager } from '@tanstack/query-core';
-import { Client, Feed, infiniteQueryOptions, isPost, updateEntry } from '@freshet/client';
+import { Client, Feed, FreshetError, infiniteQueryOptions, isPost, updateEntry } from '@freshet/client';
 import { connect, serve, store, until } from './helpers.js';
 
 const { server, network } = await serve();
@@ -77,6 +77,23 @@ test('a page that TanStack Query gives up comes with the next', async () => {
   await observer.fetchNextPage();
   assert.equal(ids().length, 40);
   assert.equal(JSON.parse(network.calls.at(-1)?.body ?? '').request_id, request_id);
+  stop();
+  queries.unmount();
+});
+
+test('an empty page that lacks something is not the end', async () => {
+  const { queries, observer, stop, ids } = await scrolled('lacking');
+  const body = JSON.stringify({ code: 0, msg: 'success', data: { items: [], has_more: false, degraded: ['following'] } });
+  network.fail({ on: ({ body: asked }) => asked.includes('"load_more"'), instead: { status: 200, headers: { 'Content-Type': 'application/json' }, body } });
+  await observer.fetchNextPage();
+  const { error, hasNextPage } = observer.getCurrentResult();
+  assert.ok(error instanceof FreshetError);
+  assert.equal(error.kind, 'unavailable');
+  assert.match(error.message, /following/);
+  assert.ok(hasNextPage);
+  assert.equal(ids().length, 30);
+  await observer.fetchNextPage();
+  assert.equal(ids().length, 40, 'the reader tried again');
   stop();
   queries.unmount();
 });

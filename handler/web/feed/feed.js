@@ -107,7 +107,8 @@ function sayEnd() {
   $('end').hidden = !ends;
   if (!ends) return;
   const empty = of.docs.length === 0;
-  if (of.name === 'following') $('end').textContent = empty ? 'Nothing here yet. Follow somebody: names lead to their pages.' : 'You are all caught up.';
+  if (of.lacks) $('end').textContent = 'Parts of the feed are unavailable: there may be more. Refresh to try again.';
+  else if (of.name === 'following') $('end').textContent = empty ? 'Nothing here yet. Follow somebody: names lead to their pages.' : 'You are all caught up.';
   else if (of.name === 'guest') $('end').textContent = empty ? 'There is nothing to read yet.' : 'That is all for now.';
   else $('end').textContent = empty ? 'Nothing new for this reader right now.' : 'That is all for now. New items come with a refresh.';
 }

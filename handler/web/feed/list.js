@@ -7,7 +7,7 @@ import { reader } from '/assets/feed/reader.js';
 export class List {
   // source returns pages like those of sources.js; card creates an element for an entry.
   constructor(name, source, card) {
-    Object.assign(this, { name, source, card, turn: reader.turn, docs: [], cursor: '', more: false, loaded: false, busy: false, scroll: 0 });
+    Object.assign(this, { name, source, card, turn: reader.turn, docs: [], cursor: '', more: false, lacks: false, loaded: false, busy: false, scroll: 0 });
     this.element = make('ol', { id: 'items' });
     this.element.setAttribute('aria-label', name);
   }
@@ -22,7 +22,7 @@ export class List {
       const page = await this.source(action, action === 'refresh' ? '' : this.cursor);
       if (this.turn !== reader.turn) return null;
       if (action === 'refresh') this.clear();
-      Object.assign(this, { more: page.more, cursor: page.cursor ?? '', loaded: true });
+      Object.assign(this, { more: page.more, lacks: page.items.length === 0 && page.degraded !== undefined, cursor: page.cursor ?? '', loaded: true });
       return { ...page, cards: page.items.map((doc) => this.add(doc)) };
     } finally {
       this.busy = false;
