@@ -133,7 +133,7 @@ type Page struct {
 	MayLeak bool
 	// MayLack means that the answer says that it lacks something. That it is empty is counted apart.
 	MayLack bool
-	// Says is what the answer says of the kind, for the calls of findings.
+	// Says quotes the answer on these three, for the calls of findings.
 	Says string
 }
 
