@@ -50,7 +50,7 @@ func (r *run) faults(ctx context.Context, began moment) error {
 			return err
 		}
 		s.made++
-		s.next += s.pause
+		s.next = max(s.next+s.pause, r.now()+s.pause/2) // none follows at once on one that took long
 	}
 }
 

@@ -114,6 +114,20 @@ func TestFaultAwaited(t *testing.T) {
 	})
 }
 
+// TestFaultsApart lets a service be for a while after a fault that took longer than the pause.
+func TestFaultsApart(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := &run{o: Options{For: time.Minute, Redis: 10 * time.Second}, start: time.Now(), out: io.Discard}
+		r.services.Redis = []Fault{{Name: "slow", Do: func(ctx context.Context) error { return pause(ctx, 12*time.Second) }}}
+		require.NoError(t, r.faults(t.Context(), 0))
+		require.Len(t, r.journal.lines, 3)
+		for n, begins := range []time.Duration{10, 27, 44} {
+			assert.Equal(t, begins*time.Second, r.journal.lines[n].at.begin)
+		}
+	})
+}
+
 // TestPlanRepeats draws the same plan for a seed, and another for another.
 func TestPlanRepeats(t *testing.T) {
 	t.Parallel()
