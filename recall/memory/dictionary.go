@@ -54,6 +54,7 @@ func (d *drafter) all(items []feed.Item) []draft {
 		dr.terms[summaryField] = d.words(it.Summary)
 		dr.terms[authorField] = d.name(it.AuthorID)
 		dr.terms[langField] = d.name(terms.LangKey(it.Lang))
+		dr.terms[siteField] = d.name(feed.Site(it.URL))
 		drafts = append(drafts, dr)
 	}
 	return drafts

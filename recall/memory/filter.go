@@ -14,7 +14,7 @@ type filter struct{ all, any, none []condition }
 // condition is one condition of a filter.
 type condition struct {
 	kind   int
-	terms  []uint32 // of a tag, a word, an author, or a language in all its regions; nil if no item has them
+	terms  []uint32 // of a tag, a word, an author, a site, or a language in all its regions; nil if no item has them
 	joined []uint32 // terms of a word that match as well; nil if there are none
 	langs  terms.Langs
 	name   string // of an author or a site
@@ -44,7 +44,7 @@ func (s *Source) conditions(of *feed.Conditions) (all []condition) {
 			switch kind {
 			case byTag:
 				c.terms = s.term(tagDictionary, terms.Fold(name))
-			case byAuthor:
+			case byAuthor, bySite:
 				c.terms = s.term(nameDictionary, name)
 			case byLang:
 				c.langs = terms.ReadLangs([]string{name})
@@ -97,11 +97,11 @@ func (c *condition) meets(s *segment, item uint32) bool {
 }
 
 // listed returns, ascending, items of a view among which are all that the filter selects; ok is false
-// if no index lists them, so that every item must be looked at.
+// if every item must be looked at.
 func (f *filter) listed(v *view) (items []uint32, ok bool) {
 	for i := range f.all {
-		list, indexed := f.all[i].listed(v)
-		if indexed && (!ok || len(list) < len(items)) {
+		list := f.all[i].listed(v)
+		if !ok || len(list) < len(items) {
 			items, ok = list, true
 		}
 	}
@@ -111,10 +111,10 @@ func (f *filter) listed(v *view) (items []uint32, ok bool) {
 	var lists [][]uint32
 	total := 0
 	for i := range f.any {
-		list, indexed := f.any[i].listed(v)
+		list := f.any[i].listed(v)
 		total += len(list)
 		// To sort a large part of all items takes longer than the walk, which ends at the best ones.
-		if !indexed || total > v.len()/sparse && len(f.any) > 1 {
+		if total > v.len()/sparse && len(f.any) > 1 {
 			return nil, false
 		}
 		lists = append(lists, list)
@@ -130,21 +130,17 @@ func (f *filter) listed(v *view) (items []uint32, ok bool) {
 // sparse is the share of a view's items up to which lists are merged, as a divisor.
 const sparse = 16
 
-// listed returns, ascending, items among which are all that meet the condition, if an index lists them.
-func (c *condition) listed(v *view) (items []uint32, ok bool) {
-	switch c.kind {
-	case byTag:
-		return v.fields[tagField].candidates(c.terms), true
-	case byAuthor:
-		return v.fields[authorField].candidates(c.terms), true
-	case byLang:
-		return v.fields[langField].candidates(c.terms), true
-	case byWord:
-		for _, field := range []int{titleField, summaryField} {
-			items = union(items, v.fields[field].candidates(c.terms))
-			items = union(items, v.fields[field].candidates(c.joined))
-		}
-		return items, true
+// conditionField is the field of each kind of condition but words, which are in two.
+var conditionField = [...]int{byTag: tagField, byLang: langField, byAuthor: authorField, bySite: siteField}
+
+// listed returns, ascending, items among which are all that meet the condition.
+func (c *condition) listed(v *view) (items []uint32) {
+	if c.kind != byWord {
+		return v.fields[conditionField[c.kind]].candidates(c.terms)
 	}
-	return nil, false
+	for _, field := range []int{titleField, summaryField} {
+		items = union(items, v.fields[field].candidates(c.terms))
+		items = union(items, v.fields[field].candidates(c.joined))
+	}
+	return items
 }

@@ -8,13 +8,14 @@ import (
 )
 
 // The searched fields. Tags share one dictionary, the words of titles and summaries another,
-// authors and languages a third.
+// authors, languages and sites a third.
 const (
 	tagField = iota
 	titleField
 	summaryField
 	authorField
 	langField
+	siteField
 	fieldCount
 )
 
@@ -25,7 +26,7 @@ const (
 	dictionaryCount
 )
 
-var dictionaryOf = [fieldCount]int{tagDictionary, wordDictionary, wordDictionary, nameDictionary, nameDictionary}
+var dictionaryOf = [fieldCount]int{tagDictionary, wordDictionary, wordDictionary, nameDictionary, nameDictionary, nameDictionary}
 
 // blockSize is the number of items that the walk processes at a time.
 const blockSize = 1024
