@@ -99,6 +99,7 @@ var parts = []part{
 	{"timeline", Embedded, nothing, (*bench).timelineEmbedded},
 	{"timeline", Services, allServices, (*bench).timelineServices},
 	{"posts", Services, allServices, (*bench).postsServices},
+	{"statements", Services, bothServices, (*bench).statementsServices},
 	{"crowd", Services, allServices, (*bench).crowdServices},
 	{"connected", Services, allServices, (*bench).connectedServices},
 	{"streams", Embedded, nothing, (*bench).streamsEmbedded},

@@ -79,6 +79,8 @@ func (p *promises) of(r *Result) {
 		p.timeline(r)
 	case "posts":
 		p.posts(r)
+	case "statements":
+		p.atMost(r, publishStatements, "publish without followers, PostgreSQL's statements", 1.2, "ms")
 	}
 }
 

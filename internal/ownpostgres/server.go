@@ -22,10 +22,12 @@ import (
 // Server is a server on this machine that trusts every user. It retains committed data across crashes of its
 // process, not of the machine.
 type Server struct {
-	URL    string               // of the database postgres, as its superuser
-	Addr   string               // host:port
-	Data   string               // its directory
-	Runner *syscall.SysProcAttr // starts programs as the user who owns the directory: the server refuses to run as root
+	URL  string // of the database postgres, as its superuser
+	Addr string // host:port
+	Data string // its directory
+	// Settings are those it starts with, each as "name=value".
+	Settings []string
+	Runner   *syscall.SysProcAttr // starts programs as the user who owns the directory: the server refuses to run as root
 
 	bin    string // directory of the programs
 	cmd    *exec.Cmd
@@ -115,7 +117,11 @@ func (s *Server) command(ctx context.Context, name string, args ...string) *exec
 // Start starts it, and returns when it answers.
 func (s *Server) Start(ctx context.Context) error {
 	host, port, _ := net.SplitHostPort(s.Addr)
-	cmd := s.command(context.WithoutCancel(ctx), "postgres", "-D", s.Data, "-h", host, "-p", port, "-k", "", "-F")
+	args := []string{"-D", s.Data, "-h", host, "-p", port, "-k", "", "-F"}
+	for _, setting := range s.Settings {
+		args = append(args, "-c", setting)
+	}
+	cmd := s.command(context.WithoutCancel(ctx), "postgres", args...)
 	if err := cmd.Start(); err != nil {
 		return err
 	}
