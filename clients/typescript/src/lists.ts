@@ -37,6 +37,7 @@ export function infiniteQueryOptions<Own>(feed: Feed<Own>) {
     },
     initialPageParam: 0,
     getNextPageParam: (last: Page<Own>, _pages: Page<Own>[], param: number) => (last.items.length > 0 ? param + 1 : undefined),
+    structuralSharing: withChanges,
     staleTime: Infinity,
     gcTime: Infinity,
     refetchOnMount: false,
@@ -44,6 +45,16 @@ export function infiniteQueryOptions<Own>(feed: Feed<Own>) {
     refetchOnReconnect: false,
     retry: false,
   } as const;
+}
+
+/**
+ * Returns the pages to store. TanStack Query adds a fetched page to the pages from when its fetch
+ * began, without what the app has changed in them since, such as a like.
+ */
+function withChanges(now: unknown, fetched: unknown): unknown {
+  const [stored, added] = [now, fetched] as ({ pages: unknown[] } | undefined)[];
+  if (!stored || added?.pages.length !== stored.pages.length + 1) return fetched;
+  return { ...added, pages: [...stored.pages, ...added.pages.slice(-1)] };
 }
 
 /** Returns the page, unless it is empty because parts of the feed are unavailable. */

@@ -81,6 +81,25 @@ test('a page that TanStack Query gives up comes with the next', async () => {
   queries.unmount();
 });
 
+test('what an app changes while a page is fetched stays', async () => {
+  const { queries, options, observer, stop, ids } = await scrolled('changed');
+  /** @type {() => void} */
+  let release = () => {};
+  network.fail({ on: ({ body }) => body.includes('"load_more"'), after: new Promise((done) => { release = () => done(undefined); }) });
+  const from = network.calls.length;
+  const fetched = observer.fetchNextPage();
+  await until(() => network.calls.length > from);
+  const liked = ids()[15] ?? '';
+  queries.setQueryData(options.queryKey, (/** @type {any} */ data) => ({ ...data, pages: updateEntry(data.pages, liked, { likes: 7 }) }));
+  release();
+  await fetched;
+  assert.equal(ids().length, 40);
+  const entry = observer.getCurrentResult().data?.pages.flatMap(({ items }) => items).find(({ id }) => id === liked);
+  assert.equal(entry?.likes, 7);
+  stop();
+  queries.unmount();
+});
+
 test('an empty page that lacks something is not the end', async () => {
   const { queries, observer, stop, ids } = await scrolled('lacking');
   const body = JSON.stringify({ code: 0, msg: 'success', data: { items: [], has_more: false, degraded: ['following'] } });
