@@ -47,6 +47,19 @@ type Post struct {
 	NotRecommended bool `json:"-"`
 }
 
+// PostState tells whether a post has changed: jobs that have written what they derive from it compare the
+// state that they have read with the one afterwards.
+type PostState struct {
+	Version                             int64
+	Likes, Comments, Likers, Commenters int64
+	NotRecommended                      bool
+}
+
+// State returns the post's state; that of the zero Post is the zero PostState.
+func (p *Post) State() PostState {
+	return PostState{p.Version, p.Likes, p.Comments, p.Likers, p.Commenters, p.NotRecommended}
+}
+
 // Image is one image of a post.
 type Image struct {
 	URL       string `json:"url"` // a path below [ImagePath] on this server

@@ -196,6 +196,9 @@ type Posts interface {
 	// for jobs, never for an answer. Tombstones have Deleted set, author, audience and mentions. A
 	// post that does not exist, or not yet, is the zero Post.
 	PostsByID(ctx context.Context, ids []string) ([]Post, error)
+
+	// PostStates returns [Post.State] of what PostsByID returns, for less.
+	PostStates(ctx context.Context, ids []string) ([]PostState, error)
 }
 
 // Edge is a follow: agent follows author.

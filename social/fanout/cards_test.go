@@ -159,6 +159,13 @@ func (s *lostStore) PostsByID(ctx context.Context, ids []string) ([]social.Post,
 	return s.Store.PostsByID(ctx, ids)
 }
 
+func (s *lostStore) PostStates(ctx context.Context, ids []string) ([]social.PostState, error) {
+	if s.lost {
+		return nil, errLost
+	}
+	return s.Store.PostStates(ctx, ids)
+}
+
 func (s *lostStore) ListStatuses(ctx context.Context, reader string, ids []string) ([]social.ListStatus, error) {
 	if s.lost {
 		return nil, errLost

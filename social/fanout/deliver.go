@@ -62,7 +62,7 @@ func (f *Fanout) deliverAll(ctx context.Context, list []jobs.Job) error {
 
 // changed returns the posts whose version is another now.
 func (f *Fanout) changed(ctx context.Context, posts []social.Receivers) (list []social.ReceiverPage, err error) {
-	now, err := f.d.Store.PostsByID(ctx, convert.Each(posts, func(r social.Receivers) string { return r.Post.ID }))
+	now, err := f.d.Store.PostStates(ctx, convert.Each(posts, func(r social.Receivers) string { return r.Post.ID }))
 	if err != nil {
 		return nil, err
 	}

@@ -98,7 +98,7 @@ func TestDeliverManyPages(t *testing.T) {
 // must not end up in the receiver's list.
 func TestDeliverDuringUnfollow(t *testing.T) {
 	for _, killed := range []bool{false, true} {
-		for _, after := range []string{"versions", "posts", "receivers", "push"} {
+		for _, after := range []string{"versions", "states", "receivers", "push"} {
 			t.Run(fmt.Sprint("before ", after, ", killed ", killed), func(t *testing.T) {
 				e := newEnv(t)
 				e.follow("x", "f", "other")
@@ -128,7 +128,7 @@ func TestDeliverDuringUnfollow(t *testing.T) {
 // TestDeliverDuringDelete is the same with a post that is deleted and removed from lists in the
 // meantime.
 func TestDeliverDuringDelete(t *testing.T) {
-	for _, after := range []string{"versions", "posts", "receivers", "push", "done"} {
+	for _, after := range []string{"versions", "states", "receivers", "push", "done"} {
 		t.Run("before "+after, func(t *testing.T) {
 			e := newEnv(t)
 			e.follow("x", "f")
@@ -182,7 +182,7 @@ func TestDeliverRecreatedPost(t *testing.T) {
 // TestDeliverDuringBuild checks that a list built during the delivery of a post contains it.
 func TestDeliverDuringBuild(t *testing.T) {
 	for _, built := range []string{"begin", "pull", "commit"} {
-		for _, pushed := range []string{"posts", "receivers", "versions", "push"} {
+		for _, pushed := range []string{"states", "receivers", "versions", "push"} {
 			t.Run(built+" and "+pushed, func(t *testing.T) {
 				e := newEnv(t)
 				e.follow("x", "f")

@@ -32,39 +32,43 @@ func (f *Fanout) items(ctx context.Context, list []jobs.Job) []error {
 	for i, j := range list {
 		at[j.Key], ids[i] = i, j.Key
 	}
-	posts, err := f.d.Store.PostsByID(ctx, ids)
-	for round := 0; err == nil && len(ids) > 0 && round < itemRounds; round++ {
-		if err = f.keep(ctx, posts); err != nil {
-			break
-		}
-		var written []error
-		if written, err = f.writeItems(ctx, ids, posts); err != nil {
-			break
+	for round := 0; len(ids) > 0 && round < itemRounds; round++ {
+		written, left, err := f.itemsOnce(ctx, ids)
+		if err != nil {
+			return failed(ctx, list, err, f.items)
 		}
 		for i, id := range ids {
 			errs[at[id]] = written[i]
 		}
-		var now []social.Post
-		if now, err = f.d.Store.PostsByID(ctx, ids); err == nil {
-			ids, posts = moved(ids, posts, now)
-		}
+		ids = left
 	}
-	if err == nil {
-		return errs
-	}
-	return failed(ctx, list, err, f.items)
+	return errs
 }
 
-// moved returns the posts that have changed.
-func moved(ids []string, before, now []social.Post) (left []string, posts []social.Post) {
-	for i, p := range now {
-		b := before[i]
-		shown, ranked := p.Likes == b.Likes && p.Comments == b.Comments, p.Likers == b.Likers && p.Commenters == b.Commenters
-		if p.Version != b.Version || !shown || !ranked || p.NotRecommended != b.NotRecommended {
-			left, posts = append(left, ids[i]), append(posts, p)
+// itemsOnce updates the items and cached cards of posts. It returns an error for each, and the posts that have
+// changed meanwhile.
+func (f *Fanout) itemsOnce(ctx context.Context, ids []string) (written []error, changed []string, err error) {
+	posts, err := f.d.Store.PostsByID(ctx, ids)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := f.keep(ctx, posts); err != nil {
+		return nil, nil, err
+	}
+	written, err = f.writeItems(ctx, ids, posts)
+	if err != nil {
+		return nil, nil, err
+	}
+	now, err := f.d.Store.PostStates(ctx, ids)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, state := range now {
+		if state != posts[i].State() {
+			changed = append(changed, ids[i])
 		}
 	}
-	return left, posts
+	return written, changed, nil
 }
 
 // writeItems writes or removes the items of posts. It returns an error for each post, and an

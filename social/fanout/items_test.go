@@ -190,6 +190,13 @@ func (s damagedStore) PostsByID(ctx context.Context, ids []string) ([]social.Pos
 	return s.Store.PostsByID(ctx, ids)
 }
 
+func (s damagedStore) Receivers(ctx context.Context, pages []social.ReceiverPage, n int) ([]social.Receivers, error) {
+	if slices.ContainsFunc(pages, func(p social.ReceiverPage) bool { return p.Post == s.bad }) {
+		return nil, fmt.Errorf("%w: the content of %s", social.ErrDamaged, s.bad)
+	}
+	return s.Store.Receivers(ctx, pages, n)
+}
+
 // TestIndexDamagedPost checks that the jobs of a damaged post count failed attempts until
 // they are dead, and that the other jobs of the batch are done.
 func TestIndexDamagedPost(t *testing.T) {

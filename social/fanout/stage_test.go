@@ -142,6 +142,10 @@ func (s stagedStore) PostsByID(ctx context.Context, ids []string) ([]social.Post
 	return get(ctx, "posts", func() ([]social.Post, error) { return s.Store.PostsByID(ctx, ids) })
 }
 
+func (s stagedStore) PostStates(ctx context.Context, ids []string) ([]social.PostState, error) {
+	return get(ctx, "states", func() ([]social.PostState, error) { return s.Store.PostStates(ctx, ids) })
+}
+
 func (s stagedStore) Celebrity(ctx context.Context, author string) (social.Celebrity, error) {
 	return get(ctx, "celebrity", func() (social.Celebrity, error) { return s.Store.Celebrity(ctx, author) })
 }

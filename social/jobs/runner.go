@@ -62,14 +62,19 @@ type Runner struct {
 	leasing context.Context // ends when Close is called
 	stop    context.CancelFunc
 	freed   chan struct{} // has a value after a run has ended
+	again   chan struct{} // has a value after a job that had run became pending again
 	loops   sync.WaitGroup
 	ended   chan struct{} // closed when no more runs are started
 	runs    sync.WaitGroup
+
+	leasedAt time.Time // when jobs were last leased; only dispatch uses it
 
 	mu            sync.Mutex
 	takeBackUntil time.Time // until when unknown leases are taken back
 	busy          int
 	active        map[int64]Job // leased, by id
+	gathered      []finished    // to be completed
+	completedAt   time.Time     // when jobs were last completed
 	paused        map[Kind]time.Time
 	lateDue       atomic.Bool // a call of the queue has failed since ListsUnreachable was last called
 }
@@ -86,7 +91,7 @@ func Start(ctx context.Context, q Queue, handlers map[Kind]Handler, cfg Config) 
 	leasing, stop := context.WithCancel(ctx)
 	r := &Runner{
 		q: q, handlers: handlers, cfg: cfg, ctx: ctx, abandon: abandon, leasing: leasing, stop: stop,
-		freed: make(chan struct{}, 1), ended: make(chan struct{}), active: map[int64]Job{}, paused: map[Kind]time.Time{},
+		freed: make(chan struct{}, 1), again: make(chan struct{}, 1), ended: make(chan struct{}), active: map[int64]Job{}, paused: map[Kind]time.Time{},
 	}
 	workers.Set(float64(r.cfg.Workers))
 	expose(maps.Keys(handlers))
@@ -162,35 +167,52 @@ func (r *Runner) dispatch() {
 	defer timer.Stop()
 	asks := periodic.Failing{Fails: "the job queue is unavailable", Again: "the job queue is available again"}
 	for {
-		more, err := r.take()
+		left, err := r.take()
 		if r.leasing.Err() != nil {
 			return
 		}
 		asks.Tell(r.ctx, r.cfg.Logger, err)
-		if more {
+		freed := r.freed
+		switch left {
+		case some:
 			continue
+		case none: // a worker that is free now has nothing to do
+			freed = nil
 		}
 		timer.Reset(poll)
 		select {
 		case <-timer.C:
 		case <-r.q.Notify():
-		case <-r.freed:
+			if left == none { // jobs that are marked one after the other are leased, and run, together
+				_ = periodic.Pause(r.leasing, gathering-time.Since(r.leasedAt))
+			}
+		case <-r.again:
+		case <-freed:
 		case <-r.leasing.Done():
 			return
 		}
 	}
 }
 
-// take leases jobs and starts them. more reports whether there may be other due jobs and free
-// workers.
-func (r *Runner) take() (more bool, err error) {
+// leftOver is what take has left in the queue.
+type leftOver int
+
+const (
+	unknown leftOver = iota // all workers are busy, or the queue is unavailable
+	none                    // no job is due
+	some                    // there may be due jobs, and free workers
+)
+
+// take leases jobs and starts them.
+func (r *Runner) take() (left leftOver, err error) {
 	if err := r.releaseUnknown(); err != nil {
-		return false, err
+		return unknown, err
 	}
 	kinds, free := r.ready()
 	if free == 0 || len(kinds) == 0 {
-		return false, nil
+		return unknown, nil
 	}
+	r.leasedAt = time.Now()
 	list, err := r.q.Lease(r.leasing, free, leaseTime, kinds...)
 	if err != nil {
 		r.noteFailedCall()
@@ -206,7 +228,13 @@ func (r *Runner) take() (more bool, err error) {
 		}
 		r.start(group)
 	}
-	return len(list) == free && err == nil, err
+	switch {
+	case err != nil:
+		return unknown, err
+	case len(list) == free:
+		return some, nil
+	}
+	return none, nil
 }
 
 // noteFailedCall records that a call of the queue has failed. It may have leased jobs that no one

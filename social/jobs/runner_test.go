@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -29,11 +30,114 @@ func TestRunnerRunsMarkedJobs(t *testing.T) {
 			}},
 		})
 		require.Equal(b, jobs.Completed, b.row(jobs.Deliver, "post:before").State)
-		b.mark(jobs.Deliver, "post:after") // no time passes: marking the job wakes the runner
-		require.Equal(b, jobs.Completed, b.row(jobs.Deliver, "post:after").State)
-		require.Equal(b, []string{"deliver post:before", "deliver post:after"}, b.noted())
-		require.Equal(b, jobs.Pending, b.row(jobs.Erase, "a").State, "no handler for its kind")
 		require.Zero(b, time.Since(begin))
+		b.mark(jobs.Deliver, "post:after") // marking the job wakes the runner
+		require.Equal(b, []string{"deliver post:before", "deliver post:after"}, b.noted())
+		require.Less(b, time.Since(begin), poll)
+		require.Equal(b, jobs.Completed, b.row(jobs.Deliver, "post:after").State)
+		require.Equal(b, jobs.Pending, b.row(jobs.Erase, "a").State, "no handler for its kind")
+	})
+}
+
+// callCounts is a queue that counts calls.
+type callCounts struct {
+	jobs.Queue
+	leases, completions atomic.Int32
+}
+
+func (q *callCounts) Lease(ctx context.Context, n int, d time.Duration, kinds ...jobs.Kind) ([]jobs.Job, error) {
+	q.leases.Add(1)
+	return q.Queue.Lease(ctx, n, d, kinds...)
+}
+
+func (q *callCounts) Done(ctx context.Context, list ...jobs.Job) ([]jobs.State, error) {
+	q.completions.Add(1)
+	return q.Queue.Done(ctx, list...)
+}
+
+// TestRunnerCallsOfQueue checks that jobs which are marked one after the other are leased by one call, and
+// completed by one, but that the first after a pause does not wait.
+func TestRunnerCallsOfQueue(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		q := &callCounts{Queue: b.q}
+		r := jobs.Start(b.Context(), q, map[jobs.Kind]jobs.Handler{
+			jobs.Deliver: {Run: func(_ context.Context, list []jobs.Job) []error {
+				b.note(list)
+				return nil
+			}},
+		}, jobs.Config{})
+		defer func() { r.Close(context.WithoutCancel(b.Context())) }()
+		synctest.Wait()
+		require.EqualValues(b, 1, q.leases.Load())
+		b.pass(poll / 2)
+		const marked = 20
+		for n := range marked {
+			require.NoError(b, b.q.Enqueue(b.Context(), jobs.Spec{Kind: jobs.Deliver, Key: fmt.Sprint("post:", n)}))
+			synctest.Wait()
+			if n == 0 {
+				require.Len(b, b.noted(), 1, "it does not wait")
+			}
+			b.pass(3 * time.Millisecond)
+		}
+		b.pass(2 * gathering)
+		require.Len(b, b.noted(), marked)
+		require.InDelta(b, 8, q.leases.Load(), 1, "one in each 10 ms")
+		require.InDelta(b, 7, q.completions.Load(), 1, "one in each 10 ms")
+		for n := range marked {
+			require.Equal(b, jobs.Completed, b.row(jobs.Deliver, fmt.Sprint("post:", n)).State)
+		}
+	})
+}
+
+// TestRunnerMarkedWhileRunning checks that a job that is marked while it runs, or waits to be completed, runs again
+// without a poll.
+func TestRunnerMarkedWhileRunning(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		release := make(chan struct{})
+		b.start(jobs.Config{}, map[jobs.Kind]jobs.Handler{
+			jobs.Deliver: {Run: func(_ context.Context, list []jobs.Job) []error {
+				b.note(list)
+				<-release
+				return nil
+			}},
+		})
+		begin := time.Now()
+		b.mark(jobs.Deliver, "post:a")
+		b.mark(jobs.Deliver, "post:a")
+		require.Len(b, b.noted(), 1)
+		close(release)
+		synctest.Wait()
+		require.Len(b, b.noted(), 2, "marked while it ran")
+		b.mark(jobs.Deliver, "post:a") // it waits to be completed
+		b.pass(gathering)
+		require.Len(b, b.noted(), 3, "marked while it waited to be completed")
+		b.pass(gathering)
+		require.Equal(b, jobs.Completed, b.row(jobs.Deliver, "post:a").State)
+		require.Less(b, time.Since(begin), poll)
+	})
+}
+
+// TestCloseCompletes checks that Close completes the jobs that are done, without waiting for others.
+func TestCloseCompletes(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		ready := map[string]chan struct{}{"post:a": make(chan struct{}), "post:b": make(chan struct{})}
+		r := jobs.Start(b.Context(), b.q, map[jobs.Kind]jobs.Handler{
+			jobs.Deliver: {Run: func(_ context.Context, list []jobs.Job) []error {
+				<-ready[list[0].Key]
+				return nil
+			}},
+		}, jobs.Config{})
+		b.mark(jobs.Deliver, "post:a", "post:b")
+		close(ready["post:a"])
+		synctest.Wait()
+		require.Equal(b, jobs.Completed, b.row(jobs.Deliver, "post:a").State)
+		close(ready["post:b"])
+		synctest.Wait()
+		require.Equal(b, jobs.Running, b.row(jobs.Deliver, "post:b").State, "it waits for others that are done")
+		begin := time.Now()
+		r.Close(b.Context())
+		require.Zero(b, time.Since(begin))
+		require.Equal(b, jobs.Completed, b.row(jobs.Deliver, "post:b").State)
 	})
 }
 
@@ -107,7 +211,7 @@ func (c *counted) Sweep(ctx context.Context, n int) (int, error) {
 // not, and reports its number of workers.
 func TestQueueMetricsOnEveryServer(t *testing.T) {
 	inBubble(t, func(b *bench) {
-		b.mark(jobs.Deliver, "post:a")
+		require.NoError(b, b.q.Enqueue(b.Context(), jobs.Spec{Kind: jobs.Deliver, Key: "post:a"}))
 		ctx, stop := context.WithCancel(b.Context())
 		var watch sync.WaitGroup
 		watch.Go(func() { jobs.Watch(ctx, b.q, 10*time.Second, slog.New(slog.DiscardHandler)) })
@@ -171,6 +275,7 @@ func TestRunnerBatches(t *testing.T) {
 				return errs
 			}},
 		})
+		b.pass(gathering)
 		require.Len(b, b.noted(), 25, "all have run once")
 		require.LessOrEqual(b, slices.Max(sizes), 10)
 		require.Len(b, sizes, 3)
@@ -211,28 +316,6 @@ func TestRunnerWorkerLimit(t *testing.T) {
 		synctest.Wait()
 		require.Len(b, b.noted(), 10, "a free worker takes the next job at once")
 		require.Equal(b, 3, most)
-	})
-}
-
-func TestRunnerMarkedWhileRunning(t *testing.T) {
-	inBubble(t, func(b *bench) {
-		first := make(chan struct{})
-		b.start(jobs.Config{}, map[jobs.Kind]jobs.Handler{
-			jobs.Deliver: {Run: func(_ context.Context, list []jobs.Job) []error {
-				if len(b.noted()) == 0 {
-					<-first
-				}
-				b.note(list)
-				return nil
-			}},
-		})
-		b.mark(jobs.Deliver, "post:a")
-		require.Equal(b, jobs.Running, b.row(jobs.Deliver, "post:a").State)
-		b.mark(jobs.Deliver, "post:a")
-		close(first)
-		synctest.Wait()
-		require.Len(b, b.noted(), 2)
-		require.Equal(b, jobs.Completed, b.row(jobs.Deliver, "post:a").State)
 	})
 }
 
@@ -285,10 +368,11 @@ func TestRunnerDependencyDown(t *testing.T) {
 			require.Len(b, b.noted(), i)
 			require.Equal(b, jobs.Failed, b.row(jobs.Deliver, "post:a").State)
 			// For a second no other job of its kind is tried, while those of another kind are.
+			begin := time.Now()
 			b.mark(jobs.Deliver, "post:b")
 			b.mark(jobs.AuthorAgent, "a/b")
 			require.Equal(b, jobs.Completed, b.row(jobs.AuthorAgent, "a/b").State)
-			b.pass(time.Second - 1)
+			b.pass(time.Second - 1 - time.Since(begin))
 			require.Equal(b, jobs.Pending, b.row(jobs.Deliver, "post:b").State)
 			require.NoError(b, b.q.Drop(b.Context(), b.row(jobs.Deliver, "post:b").ID))
 			b.untilRunAgain(jobs.WaitDelay(0)-time.Second+1, jobs.WaitDelay(1)-time.Second+poll)

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/freshet/freshet/internal/convert"
+	"github.com/freshet/freshet/internal/periodic"
 	"github.com/freshet/freshet/internal/safego"
 )
 
@@ -35,7 +37,7 @@ func jittered(d time.Duration, jitter float64) time.Duration {
 	return d/2 + time.Duration(jitter*float64(d/2))
 }
 
-// work runs jobs and reports their outcome to the queue; one call completes all that are done.
+// work runs jobs and reports their outcome to the queue.
 func (r *Runner) work(list []Job) {
 	start := time.Now()
 	errs := r.run(r.handlers[list[0].Kind], list)
@@ -43,26 +45,82 @@ func (r *Runner) work(list []Job) {
 	// Outcomes are reported even after Close has given up waiting.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), endTimeout)
 	defer cancel()
-	var done []Job
+	var all []finished
 	for i, j := range list {
 		if errs[i] == nil {
-			done = append(done, j)
+			all = append(all, finished{j, took})
 			continue
 		}
 		result, err := r.end(ctx, j, errs[i])
 		r.recordAttempt(ctx, j, took, result, err)
 	}
-	if len(done) == 0 {
+	r.complete(all)
+}
+
+// finished is a job that is done, and the time that its run took.
+type finished struct {
+	Job
+	took time.Duration
+}
+
+const (
+	// gathering is the least time between two calls that lease jobs, or complete them, while the queue is short.
+	// Jobs gather meanwhile: both calls for each of them cost PostgreSQL more than storing a post does.
+	gathering = 10 * time.Millisecond
+	// mostGathered is how many may wait; a run with more completes them itself, so that a slow queue slows
+	// the workers down.
+	mostGathered = 100
+)
+
+// complete has jobs completed: at once, or with others if that has just been done. Until then they keep their
+// leases.
+func (r *Runner) complete(list []finished) {
+	if len(list) == 0 {
 		return
 	}
+	r.mu.Lock()
+	first := len(r.gathered) == 0
+	r.gathered = append(r.gathered, list...)
+	full := len(r.gathered) >= mostGathered
+	wait := gathering - time.Since(r.completedAt)
+	r.mu.Unlock()
+	switch {
+	case full, first && wait <= 0:
+		r.completeGathered()
+	case first:
+		r.runs.Go(func() {
+			_ = periodic.Pause(r.leasing, wait) // Close does not wait
+			safego.Log(r.cfg.Logger, "completing jobs", r.completeGathered)
+		})
+	}
+}
+
+// completeGathered reports the jobs that wait to be completed to the queue.
+func (r *Runner) completeGathered() {
+	r.mu.Lock()
+	list := r.gathered
+	r.gathered, r.completedAt = nil, time.Now()
+	r.mu.Unlock()
+	if len(list) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), endTimeout)
+	defer cancel()
+	done := convert.Each(list, func(f finished) Job { return f.Job })
 	ends, err := r.q.Done(ctx, done...)
 	r.inactive(done...)
-	for i, j := range done {
+	for i, f := range list {
 		var result string
 		if err == nil {
 			result = resultOf(ends[i])
 		}
-		r.recordAttempt(ctx, j, took, result, err)
+		r.recordAttempt(ctx, f.Job, f.took, result, err)
+	}
+	if slices.Contains(ends, Pending) { // marked meanwhile, when they could not be leased
+		select {
+		case r.again <- struct{}{}:
+		default:
+		}
 	}
 }
 

@@ -174,6 +174,7 @@ func TestShortListsGenericPlan(t *testing.T) {
 		"queue":         func() error { return last(s.Stats(ctx)) },
 		"age of jobs":   func() error { return last(s.Ages(ctx)) },
 		"posts":         func() error { return last(s.PostsByID(ctx, []string{"post:x1"})) },
+		"states":        func() error { return last(s.PostStates(ctx, []string{"post:x1"})) },
 		"post":          func() error { return last(post(social.Post{Audience: social.Audience{Public: true}})) },
 		"post to a circle": func() error {
 			return last(post(social.Post{Audience: social.Audience{Circles: []string{"cx1"}}, Mentions: []string{"x3"}}))

@@ -47,7 +47,7 @@ func Exercise(t *testing.T, s Backend) {
 	require.NoError(t, err)
 	for _, err := range []error{
 		second(s.EditPost(ctx, p.ID, "a", social.Edit{Caption: &caption}, here)), s.SetCounts(ctx, p.ID, social.Counts{Likes: 1}, here),
-		second(s.Cards(ctx, "b", []social.PostVersion{{ID: p.ID}})), second(s.ListStatuses(ctx, "b", []string{p.ID})), second(s.PostsByID(ctx, []string{p.ID})),
+		second(s.Cards(ctx, "b", []social.PostVersion{{ID: p.ID}})), second(s.ListStatuses(ctx, "b", []string{p.ID})), second(s.PostsByID(ctx, []string{p.ID})), second(s.PostStates(ctx, []string{p.ID})),
 		second(s.CardsOf(ctx, []social.Asked{{Reader: "b", ID: p.ID}})), second(s.CelebritiesOf(ctx, []string{"b", "e"})), second(s.NewestPublic(ctx, 5)), third(s.Late(ctx, 1, 5)),
 		second(s.Pull(ctx, social.PullQuery{Reader: "b", N: 5, Whole: true})), second(s.Grid(ctx, "b", "a", social.Position{}, 5)),
 		second(s.PairEntries(ctx, "a", "a", social.Position{}, 5)), second(s.MemberEntries(ctx, "c", "b", social.Position{}, 5)),

@@ -372,10 +372,12 @@ func (e *env) card(reader, id string) social.Card {
 	return list[0]
 }
 
-// row reads a stored post.
+// row reads a stored post, and its state, which must be the same.
 func (e *env) row(id string) social.Post {
 	e.Helper()
-	return must[[]social.Post](e)(e.PostsByID(e.ctx, []string{id}))[0]
+	p := must[[]social.Post](e)(e.PostsByID(e.ctx, []string{id}))[0]
+	require.Equal(e, []social.PostState{{}, p.State()}, must[[]social.PostState](e)(e.PostStates(e.ctx, []string{"post:unknown", id})))
+	return p
 }
 
 func (e *env) info(reader, author string) social.AuthorInfo {

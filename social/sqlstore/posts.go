@@ -318,3 +318,25 @@ func (s *Store) PostsByID(ctx context.Context, ids []string) ([]social.Post, err
 	}
 	return posts, nil
 }
+
+// PostStates implements [social.Posts].
+func (s *Store) PostStates(ctx context.Context, ids []string) ([]social.PostState, error) {
+	states := make([]social.PostState, len(ids))
+	err := s.read(ctx, func(q *Query) {
+		list := make(map[string]social.PostState, len(ids))
+		q.each(func(scan Scan) error {
+			var id string
+			var st social.PostState
+			err := scan(&id, &st.Version, &st.Likes, &st.Comments, &st.Likers, &st.Commenters, &st.NotRecommended)
+			list[id] = st
+			return err
+		}, `SELECT p.id, p.version, `+counted+`, `+notRecommended+` FROM posts p WHERE p.id `+ofList+` AND p.author <> ''`, ids)
+		for i, id := range ids {
+			states[i] = list[id]
+		}
+	})
+	if err != nil {
+		return nil, s.failed(ctx, "read states of posts", err)
+	}
+	return states, nil
+}

@@ -49,8 +49,10 @@ func (r *record) counts() {
 // sorted.
 var recordColumns = `p.id, p.author, p.created_at, p.reach, p.origin, p.reply, p.react, p.version, p.likes_here, p.likes_reported,
 	p.comments_reported, p.created, p.deleted, p.caption_at, p.tags_at, p.alts_at, p.counted, p.here, p.tags, p.grants, p.content,
-	p.comments_here, p.repliers, ` + ownLike + `, ` + ownReply + `, p.root_life, p.removed, p.reply_at,
-	coalesce((SELECT a.not_recommended FROM authors a WHERE a.id = p.author), false)`
+	p.comments_here, p.repliers, ` + ownLike + `, ` + ownReply + `, p.root_life, p.removed, p.reply_at, ` + notRecommended
+
+// notRecommended is true if the author of a post p does not want to be recommended.
+const notRecommended = `coalesce((SELECT a.not_recommended FROM authors a WHERE a.id = p.author), false)`
 
 func scanRecord(scan Scan) (*record, error) {
 	r := &record{found: true}

@@ -149,6 +149,20 @@ SELECT EXISTS (SELECT 1 FROM follows f LEFT JOIN authors a ON a.id = f.author
 -- Store.Ping
 SELECT 1;
 
+-- Store.PostStates
+SELECT p.id, p.version, p.likes_here + p.likes_reported, CASE WHEN p.comments_here > 0 THEN p.comments_here ELSE p.comments_reported END,
+	p.likes_here + p.likes_reported - CASE WHEN p.likes_here > 0 AND EXISTS (SELECT 1 FROM likes l
+		WHERE l.post = p.id AND l.agent = p.author AND l.incarnation > p.deleted) THEN 1 ELSE 0 END,
+	CASE WHEN p.comments_here > 0 THEN p.repliers - CASE WHEN p.comments_here > 0 AND EXISTS (SELECT 1 FROM posts o
+		WHERE o.root = p.id AND o.root <> '' AND o.gone = 0 AND o.removed < 2 AND o.root_life > p.deleted AND o.author = p.author) THEN 1 ELSE 0 END ELSE p.comments_reported END, coalesce((SELECT a.not_recommended FROM authors a WHERE a.id = p.author), false) FROM posts p WHERE p.id IN (SELECT value FROM json_each(?)) AND p.author <> '';
+
+-- Store.PostStates, for a list of one
+SELECT p.id, p.version, p.likes_here + p.likes_reported, CASE WHEN p.comments_here > 0 THEN p.comments_here ELSE p.comments_reported END,
+	p.likes_here + p.likes_reported - CASE WHEN p.likes_here > 0 AND EXISTS (SELECT 1 FROM likes l
+		WHERE l.post = p.id AND l.agent = p.author AND l.incarnation > p.deleted) THEN 1 ELSE 0 END,
+	CASE WHEN p.comments_here > 0 THEN p.repliers - CASE WHEN p.comments_here > 0 AND EXISTS (SELECT 1 FROM posts o
+		WHERE o.root = p.id AND o.root <> '' AND o.gone = 0 AND o.removed < 2 AND o.root_life > p.deleted AND o.author = p.author) THEN 1 ELSE 0 END ELSE p.comments_reported END, coalesce((SELECT a.not_recommended FROM authors a WHERE a.id = p.author), false) FROM posts p WHERE p.id = ? AND p.author <> '';
+
 -- Store.Promotions
 SELECT id, item, starts, ends, weight, tags, langs FROM promotions WHERE id > ? ORDER BY id LIMIT +?;
 
@@ -1528,8 +1542,7 @@ SELECT p.id, p.author, p.created_at, p.reach, p.origin, p.reply, p.react, p.vers
 	p.comments_reported, p.created, p.deleted, p.caption_at, p.tags_at, p.alts_at, p.counted, p.here, p.tags, p.grants, p.content,
 	p.comments_here, p.repliers, CASE WHEN p.likes_here > 0 AND EXISTS (SELECT 1 FROM likes l
 		WHERE l.post = p.id AND l.agent = p.author AND l.incarnation > p.deleted) THEN 1 ELSE 0 END, CASE WHEN p.comments_here > 0 AND EXISTS (SELECT 1 FROM posts o
-		WHERE o.root = p.id AND o.root <> '' AND o.gone = 0 AND o.removed < 2 AND o.root_life > p.deleted AND o.author = p.author) THEN 1 ELSE 0 END, p.root_life, p.removed, p.reply_at,
-	coalesce((SELECT a.not_recommended FROM authors a WHERE a.id = p.author), false), (SELECT json_group_array(c.circle) FROM post_circles c WHERE c.post = p.id ORDER BY c.circle)
+		WHERE o.root = p.id AND o.root <> '' AND o.gone = 0 AND o.removed < 2 AND o.root_life > p.deleted AND o.author = p.author) THEN 1 ELSE 0 END, p.root_life, p.removed, p.reply_at, coalesce((SELECT a.not_recommended FROM authors a WHERE a.id = p.author), false), (SELECT json_group_array(c.circle) FROM post_circles c WHERE c.post = p.id ORDER BY c.circle)
 		FROM posts p WHERE p.id IN (SELECT value FROM json_each(?)) ORDER BY p.root = '', p.id;
 
 -- recordColumns, for a list of one
@@ -1537,8 +1550,7 @@ SELECT p.id, p.author, p.created_at, p.reach, p.origin, p.reply, p.react, p.vers
 	p.comments_reported, p.created, p.deleted, p.caption_at, p.tags_at, p.alts_at, p.counted, p.here, p.tags, p.grants, p.content,
 	p.comments_here, p.repliers, CASE WHEN p.likes_here > 0 AND EXISTS (SELECT 1 FROM likes l
 		WHERE l.post = p.id AND l.agent = p.author AND l.incarnation > p.deleted) THEN 1 ELSE 0 END, CASE WHEN p.comments_here > 0 AND EXISTS (SELECT 1 FROM posts o
-		WHERE o.root = p.id AND o.root <> '' AND o.gone = 0 AND o.removed < 2 AND o.root_life > p.deleted AND o.author = p.author) THEN 1 ELSE 0 END, p.root_life, p.removed, p.reply_at,
-	coalesce((SELECT a.not_recommended FROM authors a WHERE a.id = p.author), false), (SELECT json_group_array(c.circle) FROM post_circles c WHERE c.post = p.id ORDER BY c.circle)
+		WHERE o.root = p.id AND o.root <> '' AND o.gone = 0 AND o.removed < 2 AND o.root_life > p.deleted AND o.author = p.author) THEN 1 ELSE 0 END, p.root_life, p.removed, p.reply_at, coalesce((SELECT a.not_recommended FROM authors a WHERE a.id = p.author), false), (SELECT json_group_array(c.circle) FROM post_circles c WHERE c.post = p.id ORDER BY c.circle)
 		FROM posts p WHERE p.id = ? ORDER BY p.root = '', p.id;
 
 -- releaseUnknownText
