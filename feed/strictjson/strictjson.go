@@ -13,6 +13,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -32,7 +33,7 @@ func Unmarshal(data []byte, into any, is Errors) error {
 		return fmt.Errorf("%w: the JSON is empty; send an object", is[""])
 	}
 	if err := json.Unmarshal(data, into, rules(data)); err != nil {
-		return describe(err, is)
+		return describe(err, data, is)
 	}
 	return nil
 }
@@ -46,7 +47,7 @@ func Members(data []byte, is error) (map[string]stdjson.RawMessage, error) {
 	}
 	var raw map[string]jsontext.Value
 	if err := json.Unmarshal(data, &raw); err != nil {
-		return nil, describe(err, Errors{"": is})
+		return nil, describe(err, data, Errors{"": is})
 	}
 	members := make(map[string]stdjson.RawMessage, len(raw))
 	for name, value := range raw {
@@ -77,15 +78,17 @@ func Filled(data []byte, is error, names ...string) error {
 // invalid UTF-8 are not errors.
 func UnmarshalStored(data []byte, into any) error {
 	if err := json.Unmarshal(data, into, lenient); err != nil {
-		return describe(err, nil)
+		return describe(err, data, nil)
 	}
 	return nil
 }
 
+const aWholeNumber = "a whole number"
+
 // maxPath limits how many bytes of a caller's field names an error repeats.
 const maxPath = 64
 
-func describe(err error, is Errors) error {
+func describe(err error, data []byte, is Errors) error {
 	var broken *jsontext.SyntacticError
 	var wrong *json.SemanticError
 	switch {
@@ -97,7 +100,7 @@ func describe(err error, is Errors) error {
 		return is.wrap("", fmt.Errorf("unknown field %q%s; known are %s",
 			clip(wrong.JSONPointer.LastToken()), within(wrong.JSONPointer.Parent()), strings.Join(fieldNames(wrong.GoType), ", ")))
 	}
-	what := fmt.Errorf("must be %s, not %s", describeType(wrong.GoType), describeValue(wrong))
+	what := fmt.Errorf("must be %s, not %s%s", describeType(wrong.GoType), describeValue(wrong), instead(wrong, data))
 	if wrong.Err != nil && !errors.Is(wrong.Err, strconv.ErrSyntax) && !errors.Is(wrong.Err, strconv.ErrRange) {
 		what = wrong.Err // of a method UnmarshalJSON
 	}
@@ -149,6 +152,41 @@ func describeValue(err *json.SemanticError) string {
 	return clip(string(err.JSONValue))
 }
 
+// instead says what to send in place of a string that has a whole number, or a time, which every field has in
+// Unix seconds; "" for any other value.
+func instead(err *json.SemanticError, data []byte) string {
+	if err.JSONKind != '"' || describeType(err.GoType) != aWholeNumber {
+		return ""
+	}
+	rest := bytes.TrimLeft(data[min(int(err.ByteOffset), len(data)):], " \t\r\n:,")
+	token, failed := jsontext.NewDecoder(bytes.NewReader(rest)).ReadToken()
+	if failed != nil || token.Kind() != '"' {
+		return ""
+	}
+	text := token.String()
+	if _, failed := strconv.ParseInt(text, 10, 64); failed == nil {
+		return "; leave out the quotes"
+	}
+	for _, form := range timeForms {
+		t, failed := time.Parse(form.layout, text)
+		if failed == nil {
+			return fmt.Sprintf("; %s%s is %d in Unix seconds", clip(text), form.zone, t.Unix())
+		}
+	}
+	return ""
+}
+
+// timeForms are forms in which callers write times, and what to add to those without a zone.
+var timeForms = []struct{ layout, zone string }{
+	{time.RFC3339, ""},
+	{"2006-01-02T15:04:05.999999999Z0700", ""},
+	{"2006-01-02 15:04:05.999999999Z07:00", ""},
+	{time.RFC1123Z, ""},
+	{"2006-01-02T15:04:05.999999999", " (UTC)"},
+	{"2006-01-02 15:04:05.999999999", " (UTC)"},
+	{time.DateOnly, " (UTC)"},
+}
+
 // describeType describes what to send for a value of this type.
 func describeType(t reflect.Type) string {
 	switch t.Kind() {
@@ -159,7 +197,7 @@ func describeType(t reflect.Type) string {
 	case reflect.Bool:
 		return "true or false"
 	case reflect.Int, reflect.Int64:
-		return "a whole number"
+		return aWholeNumber
 	case reflect.Float64:
 		return "a number"
 	case reflect.Slice:
