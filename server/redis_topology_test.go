@@ -2,6 +2,8 @@ package server
 
 import (
 	"fmt"
+	"log/slog"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -132,4 +134,22 @@ func TestRedisSeparateForTimelines(t *testing.T) {
 	o.waitDataChecked()
 	o.clock.Advance(10 * time.Minute) // failed jobs are due again
 	o.allComplete("it came back")
+}
+
+// TestRedisEvictsWarned checks that a server says at the start that its Redis evicts keys.
+func TestRedisEvictsWarned(t *testing.T) {
+	t.Parallel()
+	own := testenv.StartRedis(t)
+	client := redis.NewClient(&redis.Options{Addr: own.Addr})
+	t.Cleanup(func() { _ = client.Close() })
+	for policy, warns := range map[string]bool{"allkeys-lru": true, "volatile-ttl": true, "noeviction": false} {
+		require.NoError(t, client.ConfigSet(t.Context(), "maxmemory-policy", policy).Err())
+		cfg := embedded(t)
+		cfg.Redis.URL = "redis://" + own.Addr
+		var log strings.Builder
+		a, err := Open(t.Context(), cfg, WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		require.NoError(t, err)
+		require.NoError(t, a.Close(t.Context()))
+		assert.Equal(t, warns, strings.Contains(log.String(), "maxmemory_policy="+policy), log.String())
+	}
 }

@@ -137,6 +137,17 @@ func (s *slowDisk) warning(ctx context.Context, took time.Duration) string {
 	return text
 }
 
+// warnOfEviction logs that Redis may forget what readers were shown. The doctor says more about its settings.
+func (b *builder) warnOfEviction(ctx context.Context, c clients) {
+	ctx, cancel := context.WithTimeout(ctx, b.cfg.Server.RequestTimeout)
+	defer cancel()
+	policy := connect.EvictionPolicy(ctx, c.redis)
+	if policy != "" {
+		b.log.WarnContext(ctx, "Redis evicts keys when its memory is full, and readers are then shown old items again",
+			"maxmemory_policy", policy, "fix", "set maxmemory-policy noeviction in Redis")
+	}
+}
+
 func (b *builder) openFilters(ctx context.Context, c clients) (dedup.Store, error) {
 	tuning := redisbloom.Config{KeyPrefix: b.cfg.Redis.KeyPrefix, Logger: b.log, Replicas: connect.Replicas(b.cfg, c.breaker)}
 	store, err := redisbloom.New(c.redis, connect.Dedup(b.cfg), tuning)
@@ -151,6 +162,7 @@ func (b *builder) openFilters(ctx context.Context, c clients) (dedup.Store, erro
 	if err != nil {
 		return nil, fmt.Errorf("redis: %w", err)
 	}
+	b.warnOfEviction(ctx, c)
 	b.checks["redis"] = func(ctx context.Context) handler.Dependency {
 		state := handler.Dependency{Err: c.clock.Ask(ctx), Warning: c.clock.Warning(), Optional: b.cfg.FailsOpen()}
 		if state.Err != nil {

@@ -93,6 +93,23 @@ func Info(ctx context.Context, c redis.Cmdable, section ...string) (map[string]s
 	return fields, err
 }
 
+// EvictionPolicy returns a policy by which a master evicts keys once its memory is full; "" if none does, or
+// the user may not call INFO.
+func EvictionPolicy(ctx context.Context, client redis.UniversalClient) (policy string) {
+	var mu sync.Mutex
+	_ = EachMaster(ctx, client, func(ctx context.Context, c *redis.Client) {
+		info, _ := Info(ctx, c, "memory")
+		of := info["maxmemory_policy"]
+		if of == "" || of == "noeviction" {
+			return
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		policy = of
+	})
+	return policy
+}
+
 // Uptime returns how long the masters have been up: the one that was started last, to a second.
 func Uptime(ctx context.Context, client redis.UniversalClient) (time.Duration, error) {
 	var mu sync.Mutex

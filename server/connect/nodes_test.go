@@ -48,6 +48,18 @@ func TestEachMaster(t *testing.T) {
 	assert.Error(t, EachMaster(t.Context(), gone, func(context.Context, *redis.Client) { t.Error("there is none") }))
 }
 
+// TestEvictionPolicy names the policy of a Redis that evicts keys, and nothing else.
+func TestEvictionPolicy(t *testing.T) {
+	own := testenv.StartRedis(t)
+	client, err := connected(t, at(own.Addr))
+	require.NoError(t, err)
+	assert.Empty(t, EvictionPolicy(t.Context(), client))
+	require.NoError(t, client.ConfigSet(t.Context(), "maxmemory-policy", "allkeys-lru").Err())
+	assert.Equal(t, "allkeys-lru", EvictionPolicy(t.Context(), client))
+	own.Kill()
+	assert.Empty(t, EvictionPolicy(t.Context(), client))
+}
+
 func TestInfoRefused(t *testing.T) {
 	client, err := connected(t, at("127.0.0.1:1"))
 	require.NoError(t, err)
