@@ -48,8 +48,9 @@ func (c *comparison) differ(format string, args ...any) {
 	c.Differences = append(c.Differences, fmt.Sprintf(format, args...))
 }
 
-// Verify compares what the stores of a configuration have with a backup, and changes nothing: the rows of
-// each table, the impressions, the images, and timelines of random agents. No server may use the stores
+// Verify reads all of a backup, and compares what the stores of a configuration have with it, and changes nothing:
+// the rows of each table, the impressions, the images, and timelines of random agents. A damaged backup is an
+// error. No server may use the stores
 // meanwhile, nor may one have used them since they were restored. Differences are no error.
 func Verify(ctx context.Context, cfg configs.Config, address string, opts Options) (*Comparison, error) {
 	at, err := placeOf(address)
@@ -65,11 +66,42 @@ func Verify(ctx context.Context, cfg configs.Config, address string, opts Option
 	}
 	c := &comparison{cfg: cfg, opts: opts, files: from, folder: m.ID + "/", Comparison: Comparison{Manifest: m}}
 	for i := range m.Parts {
+		if err := c.whole(ctx, &m.Parts[i]); err != nil {
+			return nil, fmt.Errorf("read the backup of %s: %w", m.Parts[i].Name, err)
+		}
+	}
+	for i := range m.Parts {
 		if err := c.part(ctx, &m.Parts[i]); err != nil {
 			return nil, fmt.Errorf("compare %s: %w", m.Parts[i].Name, err)
 		}
 	}
 	return &c.Comparison, nil
+}
+
+// whole reads all files of a part, images and their list excepted, which are read when they are compared: sums in
+// the manifest would not show that a file is damaged, or gone.
+func (c *comparison) whole(ctx context.Context, p *Part) error {
+	if p.Kind == Images {
+		return nil
+	}
+	all := p.Files
+	if p.Details != nil {
+		all = append(slices.Clip(all), *p.Details)
+	}
+	var done int64
+	pace := newPace(c.opts.Rate)
+	for _, f := range all {
+		in, err := c.files.checked(ctx, c.folder, f)
+		if err != nil {
+			return err
+		}
+		read := func(n int) { done += int64(n); c.opts.progress(p.Name, done, p.Bytes) }
+		_, err = io.Copy(io.Discard, &paced{ctx: ctx, pace: pace, r: in, read: read})
+		if err := errors.Join(err, in.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // part compares one part.
