@@ -59,7 +59,7 @@ func serve(cmd *cobra.Command, cfg configs.Config, load loader, demo bool, optio
 	var lc net.ListenConfig
 	listener, err := lc.Listen(ctx, "tcp", cfg.Server.Addr)
 	if err != nil {
-		return fmt.Errorf("server.addr: %w", err)
+		return fmt.Errorf("server.addr: %w%s", err, listenAdvice(err))
 	}
 	options = append(options, server.WithLogger(log), server.WithSettings(live))
 	if demo {
@@ -69,6 +69,19 @@ func serve(cmd *cobra.Command, cfg configs.Config, load loader, demo bool, optio
 		options = append(options, server.WithDemo())
 	}
 	return server.Run(ctx, listener, cfg, options...)
+}
+
+// listenAdvice says what to do if an address cannot be listened on; "" if the error says it.
+func listenAdvice(err error) string {
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return "; stop the process that listens there, or set another server.addr"
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		return "; set server.addr to an address of this machine, or to :8080 for all of them"
+	case errors.Is(err, syscall.EACCES):
+		return "; set server.addr to a port above 1023, or allow this one (CAP_NET_BIND_SERVICE)"
+	}
+	return ""
 }
 
 func newWorkerCommand() *cobra.Command {
