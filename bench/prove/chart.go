@@ -2,7 +2,6 @@ package prove
 
 import (
 	_ "embed"
-	"fmt"
 	"io"
 	"strings"
 	"text/template"
@@ -19,15 +18,11 @@ func (r *Report) Chart(w io.Writer) error {
 	ran := r.ran()
 	var b strings.Builder
 	height := drawBars(&b, "promises", ran)
-	at := 0
-	for i, c := range ran {
-		fmt.Fprintf(&b, `<rect x="%d" y="%d" width="10" height="10" class="c%d"/><text x="%d" y="%d">%s</text>`, labelWidth+at, height+10, i%5, labelWidth+at+15, height+19, template.HTMLEscapeString(c.Adapter))
-		at += 110
-	}
+	const margin = 12 // on each side, as in the template
 	return chart.Execute(w, struct {
 		Width, Height int
 		Says, Bars    string
-	}{chartWidth, height + 30, template.HTMLEscapeString(says(ran)), b.String()})
+	}{chartWidth + 2*margin, height + margin, template.HTMLEscapeString(says(ran)), b.String()})
 }
 
 // says tells what the chart shows, for who cannot see it.

@@ -73,14 +73,14 @@ var (
 	lost         = figureOf{"lost", ifOwed(func(c Column) int64 { return c.Lost })}
 	leaked       = figureOf{"to the wrong reader", func(c Column) float64 { return float64(c.Leaked) }}
 	empty        = figureOf{"empty though more", ifOwed(func(c Column) int64 { return c.Empty })}
-	repeatedSays = figureOf{"shown twice, and says so", func(c Column) float64 { return float64(c.RepeatedMarked) }}
-	leakedSays   = figureOf{"wrong reader, and says so", func(c Column) float64 { return float64(c.LeakedMarked) }}
-	emptySays    = figureOf{"empty, and says so", ifOwed(func(c Column) int64 { return c.EmptyMarked })}
+	repeatedSays = figureOf{"shown twice but says so", func(c Column) float64 { return float64(c.RepeatedMarked) }}
+	leakedSays   = figureOf{"wrong reader but says so", func(c Column) float64 { return float64(c.LeakedMarked) }}
+	emptySays    = figureOf{"empty but says so", ifOwed(func(c Column) int64 { return c.EmptyMarked })}
 )
 
 // charts by name: groups of bars, one for each column.
 var charts = map[string][]figureOf{
-	"promises": {repeated, lost, leaked, empty},
+	"promises": {repeated, repeatedSays, lost, leaked, empty},
 	"faults":   {repeated, repeatedSays, lost, leaked, leakedSays, empty, emptySays},
 	"times": {
 		{"p50, ms", func(c Column) float64 { return c.P50 }},
@@ -92,7 +92,8 @@ var charts = map[string][]figureOf{
 // Measures of the charts, in pixels.
 const (
 	chartWidth = 760
-	labelWidth = 190
+	labelWidth = 170
+	nameWidth  = 85
 	barHeight  = 16
 	plotHeight = 180
 )
@@ -105,27 +106,27 @@ func bars(name string, columns []Column) template.HTML {
 	return template.HTML(fmt.Sprintf(`<svg viewBox="0 0 %d %d" role="img" aria-label="%s">%s</svg>`, chartWidth, height, name, b.String())) //nolint:gosec // all texts are escaped
 }
 
-// drawBars writes them and returns their height.
+// drawBars writes them, each with the name of its column and the figures of a label to their own scale, and returns
+// their height.
 func drawBars(b *strings.Builder, name string, columns []Column) (height int) {
-	most := 1.0
+	y := 0
 	for _, f := range charts[name] {
+		most := 1.0
 		for _, c := range columns {
 			v := f.value(c)
 			if v > most { // not if there is none
 				most = v
 			}
 		}
-	}
-	y := 0
-	for _, f := range charts[name] {
 		fmt.Fprintf(b, `<text x="0" y="%d" class="label">%s</text>`, y+barHeight-4, template.HTMLEscapeString(f.label))
 		for i, c := range columns {
 			v, width := f.value(c), 0.0
 			if !math.IsNaN(v) {
-				width = v / most * (chartWidth - labelWidth - 90)
+				width = v / most * (chartWidth - labelWidth - nameWidth - 90)
 			}
-			fmt.Fprintf(b, `<rect x="%d" y="%d" width="%.1f" height="%d" class="c%d"/><text x="%.1f" y="%d">%s</text>`,
-				labelWidth, y, width, barHeight-3, i%5, labelWidth+width+6, y+barHeight-4, digits(v))
+			at, text := labelWidth+nameWidth, y+barHeight-4
+			fmt.Fprintf(b, `<text x="%d" y="%d">%s</text><rect x="%d" y="%d" width="%.1f" height="%d" class="c%d"/><text x="%.1f" y="%d">%s</text>`,
+				labelWidth, text, template.HTMLEscapeString(c.Adapter), at, y, width, barHeight-3, i%5, float64(at)+width+6, text, digits(v))
 			y += barHeight
 		}
 		y += 10

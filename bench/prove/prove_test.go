@@ -171,12 +171,12 @@ func TestReportPrinted(t *testing.T) {
 	out.Reset()
 	require.NoError(t, r.Chart(&out))
 	require.NoError(t, xml.Unmarshal([]byte(out.String()), new(struct{})))
-	assert.Contains(t, out.String(), "one: 3 shown twice, 0 lost, 0 to the wrong reader, 0 empty though more</desc>")
+	assert.Contains(t, out.String(), "one: 3 shown twice, 0 shown twice but says so, 0 lost, 0 to the wrong reader, 0 empty though more</desc>")
 	assert.NotContains(t, out.String(), "two", "it did not run")
 	owesNothing := Report{Columns: []Column{{Adapter: "three", OwesNothing: true}}}
 	out.Reset()
 	require.NoError(t, owesNothing.Chart(&out))
-	assert.Contains(t, out.String(), "three: 0 shown twice, n/a lost, 0 to the wrong reader, n/a empty though more</desc>")
+	assert.Contains(t, out.String(), "three: 0 shown twice, 0 shown twice but says so, n/a lost, 0 to the wrong reader, n/a empty though more</desc>")
 	assert.NotContains(t, out.String(), "NaN")
 
 	r.Options.Every = time.Minute

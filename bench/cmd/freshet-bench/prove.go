@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/exec"
 	"slices"
@@ -18,6 +19,7 @@ import (
 	"github.com/freshet/freshet/bench/prove/freshet"
 	"github.com/freshet/freshet/bench/prove/gorse"
 	"github.com/freshet/freshet/bench/prove/handwritten"
+	"github.com/freshet/freshet/server/connect"
 )
 
 // serverCommand is the hidden command that runs a server of an adapter in its own process.
@@ -128,6 +130,7 @@ func (f *proveFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return usageError{err}
 	}
+	connect.LogRedis(slog.New(slog.DiscardHandler)) // of failovers, which the run itself makes
 	services := services{redis: f.redis, module: f.module, elastic: f.elastic, postgres: f.postgres, gates: f.options.Every > 0}
 	report, err := prove.All(cmd.Context(), f.options, chosen, services.provide, cmd.ErrOrStderr())
 	report.Repeat = again(cmd)
