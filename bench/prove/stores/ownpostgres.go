@@ -36,6 +36,7 @@ func StartPostgres(ctx context.Context) (_ *Postgres, err error) {
 	if err != nil {
 		return nil, err
 	}
+	p.server.Settings = []string{"max_connections=1000"} // a system opens as many as it likes
 	if err := p.server.Init(ctx); err != nil {
 		return nil, err
 	}
