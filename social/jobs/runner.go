@@ -194,7 +194,7 @@ func (r *Runner) dispatch() {
 	}
 }
 
-// leftOver is what take has left in the queue.
+// leftOver says whether take has left due jobs in the queue.
 type leftOver int
 
 const (
