@@ -148,3 +148,13 @@ type Post struct {
 // ErrRefused is wrapped by errors of calls that the system has refused for good: repeating them is
 // useless, and they have changed nothing.
 var ErrRefused = errors.New("refused")
+
+// Later is an error of a call that must not be repeated sooner, as an answer with Retry-After asks.
+type Later struct {
+	Err   error
+	After time.Duration
+}
+
+func (l *Later) Error() string { return l.Err.Error() }
+
+func (l *Later) Unwrap() error { return l.Err }

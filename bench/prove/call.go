@@ -11,7 +11,7 @@ import (
 const (
 	tryFor  = 10 * time.Second       // an attempt without an answer has failed
 	giveUp  = 45 * time.Second       // no attempt begins later: request ids are kept for a minute
-	between = 100 * time.Millisecond // between two attempts
+	between = 100 * time.Millisecond // between two attempts, unless an answer asks for more: see [Later]
 )
 
 // errLost is the outcome of an attempt whose answer did not arrive.
@@ -57,7 +57,12 @@ func (r *run) persist(ctx context.Context, s step, call func(ctx context.Context
 		}
 		tries = append(tries, a)
 		over := a.err == nil || errors.Is(a.err, ErrRefused) || ctx.Err() != nil || r.now()-began > giveUp
-		if over || pause(ctx, between) != nil {
+		wait := between
+		var later *Later
+		if errors.As(a.err, &later) {
+			wait = max(wait, later.After)
+		}
+		if over || pause(ctx, wait) != nil {
 			return tries
 		}
 	}

@@ -114,6 +114,21 @@ func TestFaultAwaited(t *testing.T) {
 	})
 }
 
+// TestLaterAwaited repeats a call no sooner than its answer asks.
+func TestLaterAwaited(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := &run{start: time.Now(), down: make([]atomic.Bool, 1)}
+		var at []moment
+		tries := r.persist(t.Context(), step{}, func(context.Context, int) error {
+			at = append(at, r.now())
+			return []error{errors.New("cut"), &Later{errors.New("503"), 3 * time.Second}, nil}[len(at)-1]
+		})
+		assert.Equal(t, []moment{0, between, between + 3*time.Second}, at)
+		assert.EqualError(t, tries[1].err, "503")
+	})
+}
+
 // TestFaultsApart lets a service be for a while after a fault that took longer than the pause.
 func TestFaultsApart(t *testing.T) {
 	t.Parallel()

@@ -117,8 +117,12 @@ func (s *system) Delete(ctx context.Context, server int, author, key string) err
 	return final(err)
 }
 
-// final wraps the errors of calls that the server will always refuse.
+// final wraps the errors of calls that the server will always refuse, and those that it asks to repeat later.
 func final(err error) error {
+	var refused *client.Error
+	if errors.As(err, &refused) && refused.RetryAfter > 0 {
+		return &prove.Later{Err: err, After: refused.RetryAfter}
+	}
 	for _, kind := range []error{client.ErrBadRequest, client.ErrForbidden, client.ErrConflict, client.ErrUnprocessable, client.ErrTooLarge} {
 		if errors.Is(err, kind) {
 			return fmt.Errorf("%w: %w", prove.ErrRefused, err)
