@@ -53,7 +53,7 @@ type Place struct {
 	Redis string // host:port of a Redis with the Bloom filter type, empty, for this system only; "" means none
 	// Sentinels are host:port of the Sentinels of a master named [Master] and its replicas, in place of Redis.
 	Sentinels []string
-	Postgres  string // URL of an empty schema; "" means none
+	Postgres  string // URL of an empty schema for pgxpool, whose pool_* parameters pgx.Connect refuses; "" means none
 	Elastic   string // URL of Elasticsearch; "" means none
 	// Command is the program and the first arguments that run a server of an adapter in a process of
 	// its own, see [Process].
