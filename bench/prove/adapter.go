@@ -85,7 +85,8 @@ type System interface {
 	Publish(ctx context.Context, server int, p Post) error
 
 	// Follow makes the reader a follower of the author, or ends that. Only followers may see posts
-	// for followers. It applies to every call of Next that begins after it returned.
+	// for followers. It applies to every call of Next that begins after it returned. A follow between
+	// agents of whom one blocks the other may be refused.
 	Follow(ctx context.Context, server int, reader, author string, on bool) error
 
 	// Block separates two agents, or ends that: neither sees the other's posts, and follows between
@@ -141,7 +142,7 @@ type Page struct {
 type Post struct {
 	Key       string // unique; the system must be able to return it with the post
 	Author    string
-	Text      string // words that no other post has
+	Text      string // words that no other post has, the first of which begins with Key: for systems that return no key
 	Followers bool   // only for followers; otherwise everybody may see it
 }
 
