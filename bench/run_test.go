@@ -23,7 +23,7 @@ func TestMeasurementsPerService(t *testing.T) {
 	all := some
 	all.postgres = &pgxpool.Pool{}
 	embedded := []string{"load_more embedded", "refresh embedded", "dedup embedded", "ingest embedded", "timeline embedded", "streams embedded", "live embedded"}
-	two := append([]string{"load_more services", "refresh services", "dedup services"}, embedded...)
+	two := append([]string{"load_more services", "refresh services", "dedup services", "statements services"}, embedded...)
 	for name, c := range map[string]struct {
 		b        bench
 		measured []string
@@ -111,7 +111,7 @@ func TestServicesDown(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	assert.Equal(t, []string{"load_more", "refresh", "dedup", "ingest", "start", "timeline", "posts", "crowd", "connected", "streams", "live"}, Parts())
+	assert.Equal(t, []string{"load_more", "refresh", "dedup", "ingest", "start", "timeline", "posts", "statements", "crowd", "connected", "streams", "live"}, Parts())
 	require.NoError(t, Options{}.WithDefaults().Validate())
 	require.ErrorContains(t, Options{Only: []string{"dedupe"}}.Validate(), `no part "dedupe"; the parts are load_more,`)
 	require.ErrorContains(t, Options{Items: []int{5000, 10}}.Validate(), "at least 1000, not 10")
